@@ -1,8 +1,8 @@
 package dev.isola.app;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Wiring;
 import org.jspecify.annotations.Nullable;
 import picocli.AutoComplete;
 import picocli.CommandLine.Command;
@@ -14,12 +14,12 @@ import picocli.CommandLine.Spec;
     name = "completion",
     description = "Print a completion script for bash and zsh.",
     footer = {"%nUse it with:", "  source <(isola completion)"})
-final class CompletionCommand implements Action {
-  private final Wiring wiring;
+final class CompletionCommand implements CliCommand {
+  private final CommandContext wiring;
 
   @Spec private @Nullable CommandSpec spec;
 
-  CompletionCommand(Wiring wiring) {
+  CompletionCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 

@@ -1,15 +1,15 @@
 package dev.isola.app;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CliEnvironment;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.CommandFactory;
 import dev.isola.app.cli.ErrorReport;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Globals;
+import dev.isola.app.cli.GlobalOptions;
 import dev.isola.app.cli.HelpCommand;
-import dev.isola.app.cli.Host;
 import dev.isola.app.cli.UsageException;
 import dev.isola.app.cli.VersionCommand;
-import dev.isola.app.cli.Wiring;
 import dev.isola.app.local.RunCommand;
 import dev.isola.app.operate.ConfigCommand;
 import dev.isola.app.operate.ConformanceCommand;
@@ -62,19 +62,19 @@ public final class Main {
           "run", "login", "create", "ls", "exec", "shell", "cp", "logs", "events", "ports", "pause",
           "resume", "top", "rm", "keys");
 
-  private final Host host;
-  private final Globals globals = new Globals();
-  private final Wiring wiring;
+  private final CliEnvironment host;
+  private final GlobalOptions globals = new GlobalOptions();
+  private final CommandContext wiring;
 
-  private Main(Host host) {
+  private Main(CliEnvironment host) {
     this.host = host;
-    this.wiring = new Wiring(host, globals);
+    this.wiring = new CommandContext(host, globals);
   }
 
   public static void main(String[] args) {
-    int code = execute(args, Host.ofProcess());
+    int code = execute(args, CliEnvironment.ofProcess());
     if (isQuick(args) && System.getenv("ISOLA_DEBUG") == null) {
-      NativeExit.now(code);
+      NativeExit.exit(code);
     }
     System.exit(code);
   }
@@ -82,13 +82,13 @@ public final class Main {
   /**
    * Runs one command and returns its exit code. Everything it reads and writes is in {@code host}.
    */
-  public static int execute(String[] args, Host host) {
+  public static int execute(String[] args, CliEnvironment host) {
     return new Main(host).execute(args);
   }
 
   /** The commands, each made when it is needed: reading all their annotations takes a while. */
-  private static Map<String, Function<Wiring, CommandLine>> commands() {
-    Map<String, Function<Wiring, CommandLine>> commands = new LinkedHashMap<>();
+  private static Map<String, Function<CommandContext, CommandLine>> commands() {
+    Map<String, Function<CommandContext, CommandLine>> commands = new LinkedHashMap<>();
     commands.put("run", wiring -> words(new RunCommand(wiring)));
     commands.put("doctor", wiring -> new CommandLine(new DoctorCommand(wiring)));
     commands.put("providers", wiring -> new CommandLine(new ProvidersCommand(wiring)));
@@ -108,13 +108,13 @@ public final class Main {
     commands.put("resume", wiring -> new CommandLine(new ResumeCommand(wiring)));
     commands.put("top", wiring -> new CommandLine(new TopCommand(wiring)));
     commands.put("rm", wiring -> new CommandLine(new RemoveCommand(wiring)));
-    commands.put("snapshot", SnapshotCommand::line);
-    commands.put("volume", VolumeCommand::line);
-    commands.put("template", TemplateCommand::line);
+    commands.put("snapshot", SnapshotCommand::commandLine);
+    commands.put("volume", VolumeCommand::commandLine);
+    commands.put("template", TemplateCommand::commandLine);
     commands.put("fork", wiring -> new CommandLine(new ForkCommand(wiring)));
-    commands.put("keys", KeysCommand::line);
+    commands.put("keys", KeysCommand::commandLine);
     commands.put("config", wiring -> new CommandLine(new ConfigCommand(wiring)));
-    commands.put("image", ImageCommand::line);
+    commands.put("image", ImageCommand::commandLine);
     commands.put("conformance", wiring -> new CommandLine(new ConformanceCommand(wiring)));
     commands.put("bench", Main::bench);
     commands.put("completion", wiring -> new CommandLine(new CompletionCommand(wiring)));
@@ -126,13 +126,13 @@ public final class Main {
   }
 
   /** "run ls -l" gives -l to ls. */
-  private static CommandLine words(Action command) {
+  private static CommandLine words(CliCommand command) {
     return new CommandLine(command).setStopAtPositional(true);
   }
 
   /** Asks for benchmarks only when they are named or listed: a search of all jars takes a while. */
-  private static CommandLine bench(Wiring wiring) {
-    for (CommandFactory factory : wiring.host().commands()) {
+  private static CommandLine bench(CommandContext wiring) {
+    for (CommandFactory factory : wiring.environment().commands()) {
       if (factory.name().equals("bench")) {
         return new CommandLine(factory.create(wiring));
       }
@@ -140,9 +140,10 @@ public final class Main {
     return new CommandLine(new NoBenchCommand());
   }
 
-  private static CommandLine commandLine(String[] args, Globals globals, Wiring wiring) {
+  private static CommandLine commandLine(
+      String[] args, GlobalOptions globals, CommandContext wiring) {
     CommandLine line = new CommandLine(globals);
-    Map<String, Function<Wiring, CommandLine>> commands = commands();
+    Map<String, Function<CommandContext, CommandLine>> commands = commands();
     String first = args.length == 0 ? "" : args[0];
     if (commands.containsKey(first) && !KNOW_ALL.contains(first)) {
       commands.keySet().retainAll(Set.of(first));
@@ -170,7 +171,7 @@ public final class Main {
       if (globals.help || parsed.commandSpec().parent() == null) {
         return HelpCommand.show(parsed.commandSpec().commandLine(), wiring);
       }
-      return ((Action) parsed.commandSpec().userObject()).run();
+      return ((CliCommand) parsed.commandSpec().userObject()).run();
     } catch (ParameterException e) {
       return fail(usage(e), ExitCodes.USAGE, e, asksForJson(args));
     } catch (UsageException e) {
@@ -193,8 +194,8 @@ public final class Main {
 
   private int fail(Fault fault, int exitCode, Throwable cause, boolean json) {
     ErrorReport.write(host, fault, json);
-    if ("1".equals(host.env().get("ISOLA_DEBUG"))) {
-      ErrorReport.trace(host, cause);
+    if ("1".equals(host.variables().get("ISOLA_DEBUG"))) {
+      ErrorReport.writeStackTrace(host, cause);
     }
     return exitCode;
   }

@@ -21,12 +21,12 @@ final class NativeExit {
   private NativeExit() {}
 
   /** Loads what the end needs, without ending; for training. */
-  static boolean ready() {
+  static boolean isLinked() {
     return EXIT != null;
   }
 
   /** Ends the process, unless it is ending already: the hooks at work then finish first. */
-  static void now(int code) {
+  static void exit(int code) {
     try {
       Runtime.getRuntime().addShutdownHook(new Thread("isola-exit"));
       EXIT.invokeExact(code);

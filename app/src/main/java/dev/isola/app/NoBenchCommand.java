@@ -1,6 +1,6 @@
 package dev.isola.app;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.util.ArrayList;
@@ -13,7 +13,7 @@ import picocli.CommandLine.Unmatched;
     name = "bench",
     hidden = true,
     description = "Not part of a release: run ./isola bench in a clone of the repository.")
-final class NoBenchCommand implements Action {
+final class NoBenchCommand implements CliCommand {
   /** Accepts the options of the real command, so that all of them end in the same line. */
   @SuppressWarnings("UnusedVariable")
   @Unmatched

@@ -1,9 +1,9 @@
 package dev.isola.app;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CliEnvironment;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Host;
-import dev.isola.app.cli.Wiring;
 import dev.isola.link.local.TreeRemoval;
 import java.io.IOException;
 import java.io.InputStream;
@@ -21,7 +21,7 @@ import picocli.CommandLine.Command;
  * the launcher makes its AOT cache from this. What fails here does not matter.
  */
 @Command(name = "train", hidden = true, description = "Warm up the launcher's cache.")
-final class TrainCommand implements Action {
+final class TrainCommand implements CliCommand {
   private static final List<List<String>> LESSONS =
       List.of(
           List.of("run", "--", "true"),
@@ -36,9 +36,9 @@ final class TrainCommand implements Action {
           List.of("ls", "--server", "http://127.0.0.1:1"), // nobody is there, but it is loaded
           List.of("exec", "--server", "http://127.0.0.1:1", "nothing", "true"));
 
-  private final Wiring wiring;
+  private final CommandContext wiring;
 
-  TrainCommand(Wiring wiring) {
+  TrainCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 
@@ -47,7 +47,7 @@ final class TrainCommand implements Action {
     try {
       Path data = Files.createTempDirectory("isola-train");
       try {
-        Map<String, String> env = new HashMap<>(wiring.host().env());
+        Map<String, String> env = new HashMap<>(wiring.environment().variables());
         env.put("ISOLA_DATA", data.toString());
         env.put("ISOLA_API_KEY", "none");
         for (List<String> lesson : LESSONS) {
@@ -59,16 +59,16 @@ final class TrainCommand implements Action {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    return NativeExit.ready() ? ExitCodes.OK : ExitCodes.NOT_RUN;
+    return NativeExit.isLinked() ? ExitCodes.OK : ExitCodes.NOT_RUN;
   }
 
-  private Host silent(Map<String, String> env) {
-    return new Host(
+  private CliEnvironment silent(Map<String, String> env) {
+    return new CliEnvironment(
         InputStream.nullInputStream(),
         OutputStream.nullOutputStream(),
         OutputStream.nullOutputStream(),
-        Host.Interactive.NONE,
+        CliEnvironment.TtyStatus.NONE,
         env,
-        wiring.host().factories());
+        wiring.environment().factories());
   }
 }

@@ -1,9 +1,9 @@
 package dev.isola.app;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CliEnvironment;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Host;
-import dev.isola.app.cli.Wiring;
 import dev.isola.codec.json.JsonValue;
 import dev.isola.link.local.TreeRemoval;
 import java.io.ByteArrayOutputStream;
@@ -29,15 +29,15 @@ import picocli.CommandLine.Command;
  * launcher makes the AOT cache of servers from this. What fails here does not matter.
  */
 @Command(name = "train-serve", hidden = true, description = "Warm up the launcher's cache.")
-final class TrainServerCommand implements Action {
+final class TrainServerCommand implements CliCommand {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final int ROUNDS = 20;
   private static final String KEY = "isk_for_this_training_run_only";
   private static final Pattern URL = Pattern.compile("listening on (http://\\S+)");
 
-  private final Wiring wiring;
+  private final CommandContext wiring;
 
-  TrainServerCommand(Wiring wiring) {
+  TrainServerCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 
@@ -60,17 +60,17 @@ final class TrainServerCommand implements Action {
 
   private void serve(Path data) throws IOException, InterruptedException {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
-    Map<String, String> env = new HashMap<>(wiring.host().env());
+    Map<String, String> env = new HashMap<>(wiring.environment().variables());
     env.put("ISOLA_DATA", data.toString());
     env.put("ISOLA_API_KEY", KEY);
-    Host host =
-        new Host(
+    CliEnvironment host =
+        new CliEnvironment(
             InputStream.nullInputStream(),
             out,
             OutputStream.nullOutputStream(),
-            Host.Interactive.NONE,
+            CliEnvironment.TtyStatus.NONE,
             env,
-            wiring.host().factories());
+            wiring.environment().factories());
     String[] words = {
       "serve", "--port", "0", "--set", "floor=process", "--set", "provider=subprocess"
     };
@@ -134,7 +134,7 @@ final class TrainServerCommand implements Action {
   }
 
   private static Optional<String> id(String answer) throws IOException {
-    return JsonValue.parse(answer.getBytes(StandardCharsets.UTF_8)).maybeText("id");
+    return JsonValue.parse(answer.getBytes(StandardCharsets.UTF_8)).optionalText("id");
   }
 
   /** Returns what is answered; nothing when it is an error. */

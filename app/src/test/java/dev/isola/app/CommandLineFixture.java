@@ -1,6 +1,6 @@
 package dev.isola.app;
 
-import dev.isola.app.cli.Host;
+import dev.isola.app.cli.CliEnvironment;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.provider.ProviderFactory;
 import java.io.ByteArrayInputStream;
@@ -16,14 +16,14 @@ import java.util.Map;
 /** Calls the command as a shell would, without a process: arguments in, code and output out. */
 public final class CommandLineFixture {
   /** What one call left. */
-  public record Called(int code, Bytes rawOut, String err) {
+  public record CommandResult(int code, Bytes rawOut, String err) {
     public String out() {
       return rawOut.utf8();
     }
   }
 
   public final Map<String, String> env = new HashMap<>();
-  public Host.Interactive interactive = Host.Interactive.NONE;
+  public CliEnvironment.TtyStatus interactive = CliEnvironment.TtyStatus.NONE;
   public InputStream in = InputStream.nullInputStream();
   public OutputStream brokenOut = OutputStream.nullOutputStream();
   public boolean outIsBroken;
@@ -39,11 +39,13 @@ public final class CommandLineFixture {
     return this;
   }
 
-  public Called call(String... args) {
+  public CommandResult call(String... args) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     ByteArrayOutputStream err = new ByteArrayOutputStream();
-    Host host = new Host(in, outIsBroken ? brokenOut : out, err, interactive, env, factories);
+    CliEnvironment host =
+        new CliEnvironment(in, outIsBroken ? brokenOut : out, err, interactive, env, factories);
     int code = Main.execute(args, host);
-    return new Called(code, Bytes.of(out.toByteArray()), err.toString(StandardCharsets.UTF_8));
+    return new CommandResult(
+        code, Bytes.of(out.toByteArray()), err.toString(StandardCharsets.UTF_8));
   }
 }

@@ -1,7 +1,7 @@
 package dev.isola.app;
 
 import dev.isola.conformance.ProviderUnderTest;
-import dev.isola.conformance.Scratch;
+import dev.isola.conformance.TemporaryFolder;
 import dev.isola.conformance.junit.ConformanceTest;
 import dev.isola.host.image.ImageStore;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
@@ -59,7 +59,7 @@ final class E2bConformanceTest extends ConformanceTest {
       server.close();
     }
     if (house != null) {
-      Scratch.remove(house);
+      TemporaryFolder.remove(house);
     }
   }
 

@@ -3,7 +3,7 @@ package dev.isola.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 
-import dev.isola.app.E2bHouse.Ended;
+import dev.isola.app.E2bSdkFixture.ProgramResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,17 +24,17 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 @Timeout(180)
 class E2bPythonSdkTest {
-  private static final Path PROGRAMS = E2bHouse.PROGRAMS.resolve("python");
+  private static final Path PROGRAMS = E2bSdkFixture.PROGRAMS.resolve("python");
   private static final Path INSTALLED = Path.of("target/e2b-python").toAbsolutePath();
   private static final Path PYTHON = INSTALLED.resolve("bin/python");
 
   @TempDir static Path data;
-  private static @Nullable E2bHouse house;
+  private static @Nullable E2bSdkFixture house;
 
   @BeforeAll
   static void start() throws IOException, InterruptedException {
     install();
-    house = E2bHouse.open(data);
+    house = E2bSdkFixture.open(data);
   }
 
   @AfterAll
@@ -63,7 +63,7 @@ class E2bPythonSdkTest {
 
   private static void need(String what, String... command)
       throws IOException, InterruptedException {
-    Ended ended = E2bHouse.run(data, Map.of(), command);
+    ProgramResult ended = E2bSdkFixture.run(data, Map.of(), command);
     if (ended.code() != 0) {
       abort("NOT RUN: " + what + " cannot be had: " + ended.output().strip());
     }
@@ -82,7 +82,7 @@ class E2bPythonSdkTest {
     "async, 6"
   })
   void theSdkWorks(String area, int tests) throws IOException, InterruptedException {
-    Ended ended =
+    ProgramResult ended =
         Objects.requireNonNull(house)
             .program(PROGRAMS, PYTHON.toString(), "-B", "-m", "unittest", "test_" + area);
     assertThat(ended.code()).as(ended.output()).isZero();

@@ -3,7 +3,7 @@ package dev.isola.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 
-import dev.isola.app.E2bHouse.Ended;
+import dev.isola.app.E2bSdkFixture.ProgramResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,17 +27,17 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 @Timeout(180)
 class E2bSdkTest {
-  private static final Path PROGRAMS = E2bHouse.PROGRAMS;
+  private static final Path PROGRAMS = E2bSdkFixture.PROGRAMS;
   private static final Path INSTALLED = Path.of("target/e2b").toAbsolutePath();
   private static final Pattern COUNT = Pattern.compile("(?m)^# (pass|fail) ([0-9]+)$");
 
   @TempDir static Path data;
-  private static @Nullable E2bHouse house;
+  private static @Nullable E2bSdkFixture house;
 
   @BeforeAll
   static void start() throws IOException, InterruptedException {
     install();
-    house = E2bHouse.open(data);
+    house = E2bSdkFixture.open(data);
   }
 
   @AfterAll
@@ -61,7 +61,8 @@ class E2bSdkTest {
             PROGRAMS.resolve(name), INSTALLED.resolve(name), StandardCopyOption.REPLACE_EXISTING);
       }
       try {
-        Ended npm = E2bHouse.run(INSTALLED, Map.of(), "npm", "ci", "--no-audit", "--no-fund");
+        ProgramResult npm =
+            E2bSdkFixture.run(INSTALLED, Map.of(), "npm", "ci", "--no-audit", "--no-fund");
         if (npm.code() != 0) {
           abort("NOT RUN: npm cannot install the SDK: " + npm.output().lines().findFirst());
         }
@@ -94,9 +95,9 @@ class E2bSdkTest {
   })
   void theSdkWorks(String area, int tests) throws IOException, InterruptedException {
     if (List.of("lifecycle", "interpreter").contains(area)) {
-      E2bHouse.refuseWithoutPythonInTheImage();
+      E2bSdkFixture.refuseWithoutPythonInTheImage();
     }
-    Ended ended =
+    ProgramResult ended =
         Objects.requireNonNull(house)
             .program(
                 INSTALLED, "node", "--test", "--test-reporter=tap", "test/" + area + ".test.mjs");

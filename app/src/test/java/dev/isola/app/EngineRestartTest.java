@@ -3,20 +3,20 @@ package dev.isola.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.isola.conformance.Scratch;
+import dev.isola.conformance.TemporaryFolder;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.Engine;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigInput;
+import dev.isola.engine.config.ConfigInput.FlagValue;
 import dev.isola.engine.config.ConfigReader;
-import dev.isola.engine.config.Machine;
-import dev.isola.engine.config.Sources;
-import dev.isola.engine.config.Sources.FlagValue;
+import dev.isola.engine.config.MachineInfo;
 import dev.isola.engine.health.HealthMonitor;
-import dev.isola.engine.lifecycle.Order;
-import dev.isola.engine.registry.Registry;
+import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.provider.docker.DockerProviderFactory;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -30,7 +30,7 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.Ledger;
 import dev.isola.store.LedgerConfig;
 import dev.isola.store.Ledgers;
-import dev.isola.testing.engine.OwnEngine;
+import dev.isola.testing.engine.TestContainerEngine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.security.SecureRandom;
@@ -56,20 +56,24 @@ class EngineRestartTest {
 
   @BeforeEach
   void needsAnEngine() {
-    OwnEngine.Kind.DOCKER.missing().ifPresent(why -> Assumptions.abort("NOT RUN: " + why));
+    TestContainerEngine.Kind.DOCKER
+        .missing()
+        .ifPresent(why -> Assumptions.abort("NOT RUN: " + why));
   }
 
   /** Isola's engine with its ledger, on one container engine. */
-  private record House(Ledger ledger, Registry registry, HealthMonitor health, Engine engine)
+  private record EngineFixture(
+      Ledger ledger, ProviderRegistry registry, HealthMonitor health, Engine engine)
       implements AutoCloseable {
-    static House open(Scratch data, OwnEngine containers) throws IOException {
+    static EngineFixture open(TemporaryFolder data, TestContainerEngine containers)
+        throws IOException {
       Files.createDirectories(data.path().resolve("docker"));
       InstantSource clock = InstantSource.system();
       Log log = Log.ofPlatform();
       Config config =
           ConfigReader.read(
-                  new Sources(
-                      new Machine(64_000, 64, data.path()),
+                  new ConfigInput(
+                      new MachineInfo(64_000, 64, data.path()),
                       Optional.empty(),
                       Map.of(),
                       List.of(
@@ -78,8 +82,8 @@ class EngineRestartTest {
                           new FlagValue("--set", "shutdown", "leave")),
                       List.of("docker")))
               .orThrow();
-      Registry registry =
-          Registry.open(
+      ProviderRegistry registry =
+          ProviderRegistry.open(
               List.of(new DockerProviderFactory()),
               config.providers(),
               name ->
@@ -87,9 +91,10 @@ class EngineRestartTest {
               clock,
               log);
       HealthMonitor health =
-          HealthMonitor.start(registry.providers(), registry.absent(), config.rhythm(), clock, log);
-      Ledger ledger = Ledgers.open(LedgerConfig.in(data.path().resolve("ledger")));
-      return new House(
+          HealthMonitor.start(
+              registry.providers(), registry.unavailable(), config.probeSchedule(), clock, log);
+      Ledger ledger = Ledgers.open(LedgerConfig.sqlite(data.path().resolve("ledger")));
+      return new EngineFixture(
           ledger, registry, health, Engine.open(config, ledger, registry, health, clock, log));
     }
 
@@ -102,8 +107,10 @@ class EngineRestartTest {
                 .build();
         SandboxId id =
             engine
-                .create(Order.of(CreateRequest.of(spec, "docker").withTtl(Duration.ofMinutes(30))))
-                .entry()
+                .create(
+                    SandboxRequest.of(
+                        CreateRequest.of(spec, "docker").withTtl(Duration.ofMinutes(30))))
+                .view()
                 .id();
         engine.sandbox(id).run(Command.shell("echo " + id + " > mine"));
         made.add(id);
@@ -112,7 +119,7 @@ class EngineRestartTest {
     }
 
     SandboxState state(SandboxId id) {
-      return engine.entry(id).state();
+      return engine.view(id).state();
     }
 
     @Override
@@ -124,25 +131,25 @@ class EngineRestartTest {
     }
   }
 
-  private static void works(House house, SandboxId id) {
+  private static void works(EngineFixture house, SandboxId id) {
     assertThat(house.engine().sandbox(id).run(Command.shell("cat mine")).stdout().text())
         .isEqualTo(id + "\n");
   }
 
   @Test
   void withLiveRestoreAllAreReattachedWhenADeadEngineIsBack() throws IOException {
-    try (Scratch data = Scratch.make("isola-");
-        OwnEngine containers = OwnEngine.docker(false, "--live-restore")) {
+    try (TemporaryFolder data = TemporaryFolder.create("isola-");
+        TestContainerEngine containers = TestContainerEngine.docker(false, "--live-restore")) {
       List<SandboxId> all;
-      try (House house = House.open(data, containers)) {
+      try (EngineFixture house = EngineFixture.open(data, containers)) {
         all = house.create();
         List<Execution> running = new ArrayList<>();
         for (SandboxId id : all) {
           running.add(house.engine().sandbox(id).start(Command.shell("sleep 1000")));
         }
-        containers.die();
+        containers.killDaemon();
         all.forEach(id -> works(house, id)); // their sockets do not lead through it
-        containers.comeBack();
+        containers.restartDaemon();
         for (int i = 0; i < all.size(); i++) {
           works(house, all.get(i));
           assertThat(house.state(all.get(i))).isEqualTo(SandboxState.RUNNING);
@@ -151,14 +158,14 @@ class EngineRestartTest {
             waiting.kill();
           }
         }
-        containers.die();
+        containers.killDaemon();
       }
-      containers.comeBack();
+      containers.restartDaemon();
       // And by the next server, which knows of them only by the ledger.
-      try (House house = House.open(data, containers)) {
+      try (EngineFixture house = EngineFixture.open(data, containers)) {
         for (SandboxId id : all) {
           works(house, id);
-          house.engine().destroy(id, Destroy.FORCE);
+          house.engine().destroy(id, DestroyOptions.FORCE);
           assertThat(house.state(id)).isEqualTo(SandboxState.DESTROYED);
         }
         assertThat(house.registry().get("docker").inventory()).isEmpty();
@@ -168,17 +175,17 @@ class EngineRestartTest {
 
   @Test
   void withoutItAllAreLostWithTheCauseAndNothingIsLeft() throws IOException {
-    try (Scratch data = Scratch.make("isola-");
-        OwnEngine containers = OwnEngine.docker(false);
-        House house = House.open(data, containers)) {
+    try (TemporaryFolder data = TemporaryFolder.create("isola-");
+        TestContainerEngine containers = TestContainerEngine.docker(false);
+        EngineFixture house = EngineFixture.open(data, containers)) {
       List<SandboxId> all = house.create();
       List<Sandbox> held = all.stream().map(house.engine()::sandbox).toList();
       Execution waiting = held.getFirst().start(Command.shell("sleep 1000"));
-      containers.die();
+      containers.killDaemon();
       assertThat(house.state(all.getFirst()))
           .as("nothing is said of them while nobody can be asked")
           .isEqualTo(SandboxState.RUNNING);
-      containers.comeBack();
+      containers.restartDaemon();
       Awaitility.await("all are known to be lost, though the next look is an hour away")
           .atMost(PATIENCE)
           .untilAsserted(
@@ -187,14 +194,14 @@ class EngineRestartTest {
                       .allSatisfy(
                           id -> assertThat(house.state(id)).isEqualTo(SandboxState.DESTROYED)));
       for (SandboxId id : all) {
-        assertThat(house.engine().entry(id).cause().orElse("")).startsWith("lost: its processes");
+        assertThat(house.engine().view(id).cause().orElse("")).startsWith("lost: its processes");
       }
       assertThat(waiting.await()).isInstanceOf(Exit.Lost.class);
       assertThatThrownBy(() -> held.getFirst().run(Command.argv("true"))).isInstanceOf(Gone.class);
       Awaitility.await("nothing is left")
           .atMost(PATIENCE)
           .until(() -> house.registry().get("docker").inventory().isEmpty());
-      assertThat(house.engine().promised().promised().memoryMb()).isZero();
+      assertThat(house.engine().reserved().reserved().memoryMb()).isZero();
     }
   }
 }

@@ -2,7 +2,7 @@ package dev.isola.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
@@ -80,13 +80,13 @@ class HostResolversTest {
         Sandbox sandbox = provider.create(spec.network(Network.of(NetworkMode.HOST)).build());
         assertThat(sandbox.run(Command.shell("cat /etc/resolv.conf")).stdout().text())
             .isEqualTo(Files.readString(RESOLV_CONF));
-        provider.destroy(id, Destroy.FORCE);
+        provider.destroy(id, DestroyOptions.FORCE);
         Sandbox offline = provider.create(spec.network(Network.of(NetworkMode.NONE)).build());
         assertThat(offline.run(Command.shell("cat /etc/resolv.conf")).stdout().text())
             .as("without a network there are no resolvers")
             .isEmpty();
       } finally {
-        provider.destroy(id, Destroy.FORCE);
+        provider.destroy(id, DestroyOptions.FORCE);
       }
     }
   }

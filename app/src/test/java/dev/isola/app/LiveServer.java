@@ -1,8 +1,8 @@
 package dev.isola.app;
 
-import dev.isola.app.cli.Globals;
-import dev.isola.app.cli.Host;
-import dev.isola.app.cli.Wiring;
+import dev.isola.app.cli.CliEnvironment;
+import dev.isola.app.cli.CommandContext;
+import dev.isola.app.cli.GlobalOptions;
 import dev.isola.app.serve.JsonLogLayout;
 import dev.isola.app.serve.RunningServer;
 import dev.isola.app.serve.ServeLog;
@@ -40,20 +40,22 @@ public final class LiveServer implements AutoCloseable {
   public static LiveServer start(Path data, ProviderFactory provider, String... more) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     ByteArrayOutputStream err = new ByteArrayOutputStream();
-    Host host =
-        new Host(
+    CliEnvironment host =
+        new CliEnvironment(
             InputStream.nullInputStream(),
             out,
             err,
-            Host.Interactive.NONE,
+            CliEnvironment.TtyStatus.NONE,
             Map.of("ISOLA_API_KEY", KEY, "ISOLA_DATA", data.toString()),
             List.of(provider));
     List<String> settings = new ArrayList<>(List.of(more));
     settings.addAll(List.of("server.port=0", "provider=" + provider.name()));
     Config config =
-        switch (new Wiring(host, new Globals()).configSources(null, settings).read()) {
-          case ConfigResult.Good(Config good) -> good;
-          case ConfigResult.Bad(var problems) -> throw new AssertionError(problems);
+        switch (new CommandContext(host, new GlobalOptions())
+            .configSources(null, settings)
+            .read()) {
+          case ConfigResult.Valid(Config good) -> good;
+          case ConfigResult.Invalid(var problems) -> throw new AssertionError(problems);
         };
     InstantSource clock = InstantSource.system();
     RunningServer server =

@@ -2,7 +2,7 @@ package dev.isola.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.app.CommandLineFixture.Called;
+import dev.isola.app.CommandLineFixture.CommandResult;
 import dev.isola.testing.fake.FakeProvider;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -17,7 +17,7 @@ class MicrovmNameTest {
     CommandLineFixture isola =
         new CommandLineFixture(folder.resolve("data"), new FakeProvider("bubblewrap"));
     isola.env.put("SANDBOX_PROVIDER", "local_microvm");
-    Called run = isola.call("run", "true");
+    CommandResult run = isola.call("run", "true");
     assertThat(run.code()).isNotZero();
     assertThat(run.err()).contains("'local_microvm'").doesNotContain("microvmctl");
   }

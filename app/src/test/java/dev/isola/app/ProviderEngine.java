@@ -3,15 +3,15 @@ package dev.isola.app;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.Engine;
 import dev.isola.engine.api.Log;
-import dev.isola.engine.api.SandboxFilter;
+import dev.isola.engine.api.SandboxListFilter;
 import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigInput;
 import dev.isola.engine.config.ConfigReader;
-import dev.isola.engine.config.Machine;
-import dev.isola.engine.config.Sources;
+import dev.isola.engine.config.MachineInfo;
 import dev.isola.engine.health.HealthMonitor;
-import dev.isola.engine.lifecycle.Order;
-import dev.isola.engine.registry.Registry;
-import dev.isola.spi.Destroy;
+import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
@@ -59,11 +59,12 @@ final class ProviderEngine implements AutoCloseable {
       };
 
   private final Ledger ledger;
-  private final Registry registry;
+  private final ProviderRegistry registry;
   private final HealthMonitor health;
   private final Engine engine;
 
-  private ProviderEngine(Ledger ledger, Registry registry, HealthMonitor health, Engine engine) {
+  private ProviderEngine(
+      Ledger ledger, ProviderRegistry registry, HealthMonitor health, Engine engine) {
     this.ledger = ledger;
     this.registry = registry;
     this.health = health;
@@ -83,18 +84,19 @@ final class ProviderEngine implements AutoCloseable {
     }
     Config config =
         ConfigReader.read(
-                new Sources(
-                    new Machine(16_000, 4, folder),
+                new ConfigInput(
+                    new MachineInfo(16_000, 4, folder),
                     Optional.empty(),
                     Map.of(),
                     names.contains("docker")
-                        ? List.of(new Sources.FlagValue("--set", "providers.docker.host", docker))
+                        ? List.of(
+                            new ConfigInput.FlagValue("--set", "providers.docker.host", docker))
                         : List.of(),
                     names))
             .orThrow();
-    Ledger ledger = Ledgers.open(LedgerConfig.in(folder.resolve("ledger")));
-    Registry registry =
-        Registry.open(
+    Ledger ledger = Ledgers.open(LedgerConfig.sqlite(folder.resolve("ledger")));
+    ProviderRegistry registry =
+        ProviderRegistry.open(
             factories,
             config.providers(),
             name -> new ProviderContext(INSTANCE, folder.resolve(name), folder, CLOCK),
@@ -108,7 +110,8 @@ final class ProviderEngine implements AutoCloseable {
       }
     }
     HealthMonitor health =
-        HealthMonitor.start(registry.providers(), registry.absent(), config.rhythm(), CLOCK, QUIET);
+        HealthMonitor.start(
+            registry.providers(), registry.unavailable(), config.probeSchedule(), CLOCK, QUIET);
     return new ProviderEngine(
         ledger, registry, health, Engine.open(config, ledger, registry, health, CLOCK, QUIET));
   }
@@ -125,7 +128,7 @@ final class ProviderEngine implements AutoCloseable {
   Sandbox make(SandboxSpec.Builder spec, String provider) {
     return engine
         .create(
-            Order.of(
+            SandboxRequest.of(
                     CreateRequest.of(spec.build(), provider)
                         .withTtl(Duration.ofMinutes(5))
                         .strict())
@@ -145,9 +148,9 @@ final class ProviderEngine implements AutoCloseable {
   @Override
   public void close() {
     try {
-      engine.list(SandboxFilter.ALL, "", 1000).entries().stream()
+      engine.list(SandboxListFilter.ALL, "", 1000).entries().stream()
           .filter(one -> one.state() != SandboxState.DESTROYED)
-          .forEach(one -> engine.destroy(one.id(), Destroy.FORCE));
+          .forEach(one -> engine.destroy(one.id(), DestroyOptions.FORCE));
     } finally {
       engine.close();
       health.close();

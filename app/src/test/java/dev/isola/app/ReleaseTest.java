@@ -2,7 +2,7 @@ package dev.isola.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.app.CommandLineFixture.Called;
+import dev.isola.app.CommandLineFixture.CommandResult;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -11,7 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ReleaseTest {
   @TempDir Path folder;
 
-  private Called call(String... args) {
+  private CommandResult call(String... args) {
     return new CommandLineFixture(folder.resolve("data")).call(args);
   }
 
@@ -26,7 +26,7 @@ class ReleaseTest {
           {"bench", "exec", "--n", "5", "--against", "raw"},
           {"bench", "--no-such-option"}
         }) {
-      Called called = call(args);
+      CommandResult called = call(args);
       assertThat(called.code()).isEqualTo(125);
       assertThat(called.out()).isEmpty();
       assertThat(called.err()).isEqualTo(line);

@@ -2,11 +2,11 @@ package dev.isola.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.app.CommandLineFixture.Called;
+import dev.isola.app.CommandLineFixture.CommandResult;
+import dev.isola.app.cli.CliEnvironment;
 import dev.isola.app.cli.Console;
-import dev.isola.app.cli.Host;
+import dev.isola.app.operate.DoctorCheck;
 import dev.isola.app.operate.DoctorCommand;
-import dev.isola.app.operate.Fact;
 import dev.isola.spi.Health;
 import dev.isola.spi.provider.HostResources;
 import dev.isola.testing.fake.FakeProvider;
@@ -36,7 +36,7 @@ class ReportsTest {
 
   @Test
   void doctorTellsWhatWorksAndHowToFixTheRest() {
-    Called called = isola().call("doctor");
+    CommandResult called = isola().call("doctor");
     assertThat(called.code()).isZero();
     assertThat(called.out())
         .startsWith("Machine\nok  kernel ")
@@ -79,7 +79,7 @@ class ReportsTest {
   @Test
   void doctorFailsWhenNothingWorks() {
     good.health = new Health.Unhealthy("ill", "rest");
-    Called called = isola().call("doctor");
+    CommandResult called = isola().call("doctor");
     assertThat(called.code()).isEqualTo(1);
     assertThat(called.out()).endsWith("\nIsola does not work here: 0 of 2 providers\n");
   }
@@ -87,7 +87,7 @@ class ReportsTest {
   @Test
   void doctorSurvivesADataFolderThatCannotBeUsed() throws IOException {
     Path file = Files.createFile(folder.resolve("file"));
-    Called called = isola().call("--data", file.toString(), "doctor");
+    CommandResult called = isola().call("--data", file.toString(), "doctor");
     assertThat(called.code()).isEqualTo(1);
     assertThat(called.out())
         .contains("no  data folder", "fix: choose another with --data or ISOLA_DATA");
@@ -157,7 +157,7 @@ class ReportsTest {
   void doctorFitsTheTerminal() {
     CommandLineFixture isola = isola();
     bad.health = new Health.Unhealthy("no bwrap", "ask whoever looks after it to install it");
-    isola.interactive = new Host.Interactive(false, true, false);
+    isola.interactive = new CliEnvironment.TtyStatus(false, true, false);
     isola.env.put("COLUMNS", "45");
     assertThat(isola.call("--color", "never", "doctor").out())
         .contains(
@@ -170,20 +170,20 @@ class ReportsTest {
 
   @Test
   void whatMendsSeveralThingsIsSaidOnce() {
-    Host host =
-        new Host(
+    CliEnvironment host =
+        new CliEnvironment(
             InputStream.nullInputStream(),
             OutputStream.nullOutputStream(),
             OutputStream.nullOutputStream(),
-            Host.Interactive.NONE,
+            CliEnvironment.TtyStatus.NONE,
             Map.of(),
             List.of());
-    List<Fact> facts =
+    List<DoctorCheck> facts =
         List.of(
-            Fact.bad("limits", "none", "be root"),
-            Fact.bad("freezing", "none", "be root"),
-            Fact.warning("runc", "old", "look at it"),
-            Fact.good("crun", "new"));
+            DoctorCheck.bad("limits", "none", "be root"),
+            DoctorCheck.bad("freezing", "none", "be root"),
+            DoctorCheck.warning("runc", "old", "look at it"),
+            DoctorCheck.good("crun", "new"));
     assertThat(DoctorCommand.section(new Console(host, false, false, "auto"), "Facts", facts))
         .isEqualTo(
             """
@@ -201,7 +201,7 @@ class ReportsTest {
   void usesColorsWhereTheyAreWanted() {
     CommandLineFixture isola = isola();
     assertThat(isola.call("doctor", "--color", "always").out()).contains("\u001b[32m✓\u001b[0m");
-    isola.interactive = new Host.Interactive(true, true, true);
+    isola.interactive = new CliEnvironment.TtyStatus(true, true, true);
     assertThat(isola.call("doctor").out()).contains("\u001b[31m✗\u001b[0m");
     assertThat(isola.call("doctor", "--color", "never").out())
         .contains("✓", "✗")
@@ -244,7 +244,7 @@ class ReportsTest {
   @Test
   void helpIsOnStdout() {
     for (String words : new String[] {"", "--help", "help", "-h"}) {
-      Called called = words.isEmpty() ? isola().call() : isola().call(words);
+      CommandResult called = words.isEmpty() ? isola().call() : isola().call(words);
       assertThat(called.code()).isZero();
       assertThat(called.out())
           .startsWith("Usage: isola ")
@@ -275,7 +275,7 @@ class ReportsTest {
 
   @Test
   void trainingIsSilentAndLeavesNoState() {
-    Called called = isola().call("train");
+    CommandResult called = isola().call("train");
     assertThat(called.code()).isZero();
     assertThat(called.out() + called.err()).isEmpty();
     assertThat(good.specs).isNotEmpty();

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.isola.app.cli.DataFolder;
-import dev.isola.conformance.Scratch;
+import dev.isola.conformance.TemporaryFolder;
 import dev.isola.engine.lease.SandboxLease;
 import dev.isola.engine.lease.SandboxLeases;
 import dev.isola.host.cgroup.ControlGroups;
@@ -50,7 +50,7 @@ class RunBesideServerTest {
           "subprocess", new SubprocessProviderFactory(),
           "bubblewrap", new BubblewrapProviderFactory());
 
-  private final Scratch scratch = Scratch.make("beside");
+  private final TemporaryFolder scratch = TemporaryFolder.create("beside");
   private final List<Process> started = new ArrayList<>();
 
   @AfterEach
@@ -72,7 +72,7 @@ class RunBesideServerTest {
         .atMost(PATIENCE)
         .until(
             () -> {
-              ControlGroups.ofThisMachine().removeEmpty(instance, Duration.ZERO, id -> true);
+              ControlGroups.ofHost().removeEmpty(instance, Duration.ZERO, id -> true);
               return controlGroups(instance).isEmpty();
             });
   }
@@ -80,7 +80,7 @@ class RunBesideServerTest {
   private static List<Path> controlGroups(InstanceId instance) throws IOException {
     String prefix = "isola-" + instance.value() + "-";
     List<Path> found = new ArrayList<>();
-    for (ControlGroups.Controller one : ControlGroups.ofThisMachine().controllers().values()) {
+    for (ControlGroups.Controller one : ControlGroups.ofHost().controllers().values()) {
       Files.walkFileTree(
           one.folder(),
           new SimpleFileVisitor<>() {
@@ -153,7 +153,7 @@ class RunBesideServerTest {
   /** Returns when the server has looked at all sandboxes: it has removed one without a lease. */
   private void awaitReconciliation(String name, Provider provider) {
     SandboxId unknown = SandboxId.random(new SecureRandom());
-    try (SandboxLease _ = new SandboxLeases(data()).take(unknown, name)) {
+    try (SandboxLease _ = new SandboxLeases(data()).acquire(unknown, name)) {
       provider.create(SandboxSpec.builder(unknown).deadline(Duration.ofMinutes(10)).build());
     }
     await()
@@ -173,7 +173,7 @@ class RunBesideServerTest {
     ProviderContext context =
         new ProviderContext(
             new DataFolder(data()).instance(),
-            new DataFolder(data()).folderOf(name),
+            new DataFolder(data()).providerFolder(name),
             data(),
             InstantSource.system());
     ProviderFactory factory = Objects.requireNonNull(PROVIDERS.get(name));

@@ -48,7 +48,7 @@ class SandboxedTest {
   }
 
   @Sandboxed(spec = "{\"env\": {\"COLOUR\": \"red\"}}")
-  static class Good {
+  static class PassingTests {
     @BeforeEach
     void before(Sandbox sandbox) {
       sandbox.files().write("note", sandbox.id());
@@ -75,7 +75,7 @@ class SandboxedTest {
     }
   }
 
-  static class Bad {
+  static class FailingTests {
     @Test
     @Sandboxed
     void fails(Sandbox sandbox) {
@@ -121,7 +121,7 @@ class SandboxedTest {
   @Test
   void givesEachTestAFreshSandboxAndLeavesNone() {
     SEEN.clear();
-    Outcome outcome = Outcome.of(Good.class);
+    Outcome outcome = Outcome.of(PassingTests.class);
     assertThat(outcome.results)
         .hasSize(3)
         .allMatch(one -> one.getStatus() == TestExecutionResult.Status.SUCCESSFUL);
@@ -133,7 +133,7 @@ class SandboxedTest {
   @Test
   void showsWhatTheCommandsWroteWhenATestFails() {
     SEEN.clear();
-    Outcome outcome = Outcome.of(Bad.class);
+    Outcome outcome = Outcome.of(FailingTests.class);
     assertThat(outcome.results)
         .singleElement()
         .matches(one -> one.getStatus() == TestExecutionResult.Status.FAILED);

@@ -2,7 +2,7 @@ package dev.isola.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.app.CommandLineFixture.Called;
+import dev.isola.app.CommandLineFixture.CommandResult;
 import dev.isola.testing.fake.FakeProvider;
 import java.nio.file.Path;
 import java.util.Map;
@@ -26,7 +26,8 @@ class SecretEnvOptionTest {
 
   @Test
   void runTakesTheValueFromTheCallersEnvironment() {
-    Called run = isola().call("run", "--json", "-v", "--secret-env", "TOKEN", "-e", "A=1", "true");
+    CommandResult run =
+        isola().call("run", "--json", "-v", "--secret-env", "TOKEN", "-e", "A=1", "true");
     assertThat(run.code()).as(run.err()).isZero();
     assertThat(fake.commands.getFirst().env()).isEqualTo(Map.of("A", "1", "TOKEN", VALUE));
     assertThat(fake.specs.getFirst().environment()).isEmpty();
@@ -35,7 +36,7 @@ class SecretEnvOptionTest {
 
   @Test
   void aVariableThatIsNotSetIsRefused() {
-    Called run = isola().call("run", "--secret-env", "NO_SUCH", "true");
+    CommandResult run = isola().call("run", "--secret-env", "NO_SUCH", "true");
     assertThat(run.code()).isNotZero();
     assertThat(run.err())
         .isEqualTo(
@@ -46,7 +47,7 @@ class SecretEnvOptionTest {
 
   @Test
   void aValueOnTheCommandLineIsRefusedAndNotRepeated() {
-    Called run = isola().call("run", "--secret-env", "TOKEN=" + VALUE, "true");
+    CommandResult run = isola().call("run", "--secret-env", "TOKEN=" + VALUE, "true");
     assertThat(run.code()).isNotZero();
     assertThat(run.err()).contains("takes the name of a variable alone").doesNotContain(VALUE);
     assertThat(fake.specs).isEmpty();
@@ -54,7 +55,7 @@ class SecretEnvOptionTest {
 
   @Test
   void aVariableThatIsInEnvTooIsRefused() {
-    Called run = isola().call("run", "-e", "TOKEN=x", "--secret-env", "TOKEN", "true");
+    CommandResult run = isola().call("run", "-e", "TOKEN=x", "--secret-env", "TOKEN", "true");
     assertThat(run.code()).isNotZero();
     assertThat(run.err()).contains("--secret-env TOKEN is in --env too");
   }
@@ -66,10 +67,11 @@ class SecretEnvOptionTest {
       isola.env.put("XDG_CONFIG_HOME", folder.resolve("config").toString());
       isola.env.put("ISOLA_URL", server.url);
       isola.env.put("ISOLA_API_KEY", LiveServer.KEY);
-      Called made = isola.call("create", "--json", "--secret-env", "TOKEN", "--id", "withsecret");
+      CommandResult made =
+          isola.call("create", "--json", "--secret-env", "TOKEN", "--id", "withsecret");
       assertThat(made.code()).as(made.err()).isZero();
       assertThat(made.out()).contains("withsecret").doesNotContain(VALUE);
-      Called inside = isola.call("exec", "withsecret", "--", "sh", "-c", "echo $TOKEN");
+      CommandResult inside = isola.call("exec", "withsecret", "--", "sh", "-c", "echo $TOKEN");
       assertThat(inside.out()).isEqualTo(VALUE + "\n");
       assertThat(isola.call("ls", "--json").out()).doesNotContain(VALUE);
       assertThat(isola.call("rm", "--force", "withsecret").code()).isZero();

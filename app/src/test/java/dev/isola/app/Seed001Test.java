@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 
-import dev.isola.conformance.Scratch;
-import dev.isola.spi.Destroy;
+import dev.isola.conformance.TemporaryFolder;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
@@ -47,7 +47,7 @@ final class Seed001Test {
             .filter(each -> each.name().equals(name))
             .findFirst()
             .orElseThrow();
-    try (Scratch scratch = Scratch.make("isola-seed");
+    try (TemporaryFolder scratch = TemporaryFolder.create("isola-seed");
         Provider provider =
             factory.create(
                 ProviderConfig.EMPTY,
@@ -91,7 +91,7 @@ final class Seed001Test {
               });
       assertThat(sandbox.files().readText("note", UTF_8, 100)).isEqualTo("kept");
     } finally {
-      provider.destroy(sandbox.id(), Destroy.FORCE);
+      provider.destroy(sandbox.id(), DestroyOptions.FORCE);
     }
     assertThat(provider.inventory()).isEqualTo(List.of());
   }

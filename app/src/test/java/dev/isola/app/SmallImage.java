@@ -105,7 +105,7 @@ public final class SmallImage {
     run("tar", "--owner=0", "--group=0", "-C", root.toString(), "-cf", tar.toString(), ".");
     String layout = layout(scratch.resolve("oci-" + name), Files.readAllBytes(tar));
     new ImageStore(shared)
-        .add(name, ImageSource.reference("oci:" + layout), ImageStore.Adding.DEFAULT);
+        .add(name, ImageSource.reference("oci:" + layout), ImageStore.AddOptions.DEFAULT);
   }
 
   private static String layout(Path folder, byte[] layer) throws IOException {

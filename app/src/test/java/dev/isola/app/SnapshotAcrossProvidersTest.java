@@ -6,16 +6,16 @@ import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.Engine;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigInput;
 import dev.isola.engine.config.ConfigReader;
-import dev.isola.engine.config.Machine;
-import dev.isola.engine.config.Sources;
+import dev.isola.engine.config.MachineInfo;
 import dev.isola.engine.health.HealthMonitor;
-import dev.isola.engine.lifecycle.Order;
-import dev.isola.engine.registry.Registry;
+import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.engine.snapshot.SnapshotImages;
-import dev.isola.engine.snapshot.SnapshotOrder;
+import dev.isola.engine.snapshot.SnapshotRequest;
 import dev.isola.spi.Bytes;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
@@ -29,7 +29,7 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.Ledger;
 import dev.isola.store.LedgerConfig;
 import dev.isola.store.Ledgers;
-import dev.isola.testing.engine.OwnEngine;
+import dev.isola.testing.engine.TestContainerEngine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -88,20 +88,20 @@ class SnapshotAcrossProvidersTest {
         public void warning(String sentence) {}
       };
 
-  private static @Nullable OwnEngine containers;
+  private static @Nullable TestContainerEngine containers;
 
   @TempDir Path folder;
 
   @BeforeAll
   static void startContainers() {
-    if (OwnEngine.Kind.DOCKER.missing().isEmpty()) {
-      containers = OwnEngine.docker(false);
+    if (TestContainerEngine.Kind.DOCKER.missing().isEmpty()) {
+      containers = TestContainerEngine.docker(false);
     }
   }
 
   @AfterAll
   static void stopContainers() {
-    OwnEngine started = containers;
+    TestContainerEngine started = containers;
     if (started != null) {
       started.close();
     }
@@ -109,7 +109,7 @@ class SnapshotAcrossProvidersTest {
 
   /** An engine that there cannot be is not healthy, and the test NOT RUN. */
   private static String host() {
-    OwnEngine started = containers;
+    TestContainerEngine started = containers;
     return started == null ? "unix:///nowhere/docker.sock" : started.host();
   }
 
@@ -141,18 +141,19 @@ class SnapshotAcrossProvidersTest {
     }
     Config config =
         ConfigReader.read(
-                new Sources(
-                    new Machine(16_000, 4, folder),
+                new ConfigInput(
+                    new MachineInfo(16_000, 4, folder),
                     Optional.empty(),
                     Map.of(),
                     List.of(from, to).contains("docker")
-                        ? List.of(new Sources.FlagValue("--set", "providers.docker.host", host()))
+                        ? List.of(
+                            new ConfigInput.FlagValue("--set", "providers.docker.host", host()))
                         : List.of(),
                     List.of(from, to)))
             .orThrow();
-    try (Ledger ledger = Ledgers.open(LedgerConfig.in(folder.resolve("ledger")));
-        Registry registry =
-            Registry.open(
+    try (Ledger ledger = Ledgers.open(LedgerConfig.sqlite(folder.resolve("ledger")));
+        ProviderRegistry registry =
+            ProviderRegistry.open(
                 factories,
                 config.providers(),
                 name -> new ProviderContext(INSTANCE, folder.resolve(name), CLOCK),
@@ -164,12 +165,16 @@ class SnapshotAcrossProvidersTest {
       }
       try (HealthMonitor health =
               HealthMonitor.start(
-                  registry.providers(), registry.absent(), config.rhythm(), CLOCK, QUIET);
+                  registry.providers(),
+                  registry.unavailable(),
+                  config.probeSchedule(),
+                  CLOCK,
+                  QUIET);
           Engine engine = Engine.open(config, ledger, registry, health, CLOCK, QUIET)) {
         try {
           compare(engine, from, to);
         } finally {
-          engine.destroy(new SandboxId("source"), Destroy.FORCE);
+          engine.destroy(new SandboxId("source"), DestroyOptions.FORCE);
         }
       }
     }
@@ -196,8 +201,8 @@ class SnapshotAcrossProvidersTest {
         .as("the control: what is sparse there")
         .isLessThan(SPARSE_BYTES / 8);
     String image =
-        SnapshotImages.name(
-            engine.snapshots().create(source.id(), SnapshotOrder.WORKSPACE).snapshot().id());
+        SnapshotImages.imageName(
+            engine.snapshots().create(source.id(), SnapshotRequest.WORKSPACE).snapshot().id());
     Sandbox restored =
         make(engine, SandboxSpec.builder(new SandboxId("restored")).image(image), to);
     try {
@@ -211,9 +216,9 @@ class SnapshotAcrossProvidersTest {
       if (tellsOfHoles(restored)) {
         assertThat(blocks(restored, "sparse")).as("holes").isLessThan(SPARSE_BYTES / 8);
       }
-      assertThat(engine.entry(restored.id()).provider()).isEqualTo(to);
+      assertThat(engine.view(restored.id()).provider()).isEqualTo(to);
     } finally {
-      engine.destroy(restored.id(), Destroy.FORCE);
+      engine.destroy(restored.id(), DestroyOptions.FORCE);
     }
   }
 
@@ -248,7 +253,7 @@ class SnapshotAcrossProvidersTest {
   private static Sandbox make(Engine engine, SandboxSpec.Builder spec, String provider) {
     return engine
         .create(
-            Order.of(
+            SandboxRequest.of(
                     CreateRequest.of(spec.build(), provider)
                         .withTtl(Duration.ofMinutes(5))
                         .strict())

@@ -3,7 +3,7 @@ package dev.isola.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.engine.snapshot.ForkKind;
-import dev.isola.engine.snapshot.Forked;
+import dev.isola.engine.snapshot.ForkResult;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Pausing.PauseKind;
@@ -14,7 +14,7 @@ import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.ExecutionInfo;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.testing.engine.OwnEngine;
+import dev.isola.testing.engine.TestContainerEngine;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -116,9 +116,9 @@ class SudoTest {
       made.engine().resume(source.id());
       Sandbox resumed = made.engine().sandbox(source.id());
       assertThat(output(resumed, SUDO + "id -u")).isEqualTo("0\n");
-      for (Forked fork : made.engine().fork(source.id(), 1, ForkKind.FILESYSTEM)) {
-        assertThat(fork).isInstanceOf(Forked.Made.class);
-        Sandbox forked = made.engine().sandbox(((Forked.Made) fork).entry().id());
+      for (ForkResult fork : made.engine().fork(source.id(), 1, ForkKind.FILESYSTEM)) {
+        assertThat(fork).isInstanceOf(ForkResult.Created.class);
+        Sandbox forked = made.engine().sandbox(((ForkResult.Created) fork).view().id());
         assertThat(output(forked, SUDO + "id -u")).isEqualTo("0\n");
       }
     }
@@ -201,11 +201,11 @@ class SudoTest {
 
   @Test
   void itIsTheSameInAContainerOfAnEngine() throws IOException {
-    OwnEngine.Kind.DOCKER
+    TestContainerEngine.Kind.DOCKER
         .missing()
         .ifPresent(what -> Assumptions.abort("NOT RUN: " + what + " is missing"));
     SmallImage.addWithGroups(folder, folder, SmallImage.NAME, "sudo:x:27:user\n");
-    try (OwnEngine containers = OwnEngine.docker(false);
+    try (TestContainerEngine containers = TestContainerEngine.docker(false);
         ProviderEngine made = ProviderEngine.open(folder, containers.host(), List.of("docker"))) {
       Sandbox sandbox = made.make(spec("contained"), "docker");
       assertThat(output(sandbox, "id -u; " + SUDO + "id -u")).isEqualTo("1000\n0\n");

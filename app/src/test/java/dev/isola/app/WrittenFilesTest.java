@@ -6,22 +6,22 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.ExpiryAction;
 import dev.isola.document.request.Lifecycle;
-import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.snapshot.ForkKind;
-import dev.isola.engine.snapshot.Forked;
+import dev.isola.engine.snapshot.ForkResult;
 import dev.isola.engine.snapshot.SnapshotImages;
-import dev.isola.engine.snapshot.SnapshotOrder;
+import dev.isola.engine.snapshot.SnapshotRequest;
 import dev.isola.host.image.ImageStore;
 import dev.isola.snapshot.manifest.Snapshot;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
-import dev.isola.testing.engine.OwnEngine;
+import dev.isola.spi.spec.VolumeMount;
+import dev.isola.testing.engine.TestContainerEngine;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -96,12 +96,12 @@ class WrittenFilesTest {
   }
 
   private static Snapshot everything(ProviderEngine made, Sandbox source) {
-    return made.engine().snapshots().create(source.id(), SnapshotOrder.EVERYTHING).snapshot();
+    return made.engine().snapshots().create(source.id(), SnapshotRequest.EVERYTHING).snapshot();
   }
 
   private static Sandbox restored(ProviderEngine made, Snapshot from, String provider) {
     return made.make(
-        SandboxSpec.builder(SandboxId.random(RANDOM)).image(SnapshotImages.name(from.id())),
+        SandboxSpec.builder(SandboxId.random(RANDOM)).image(SnapshotImages.imageName(from.id())),
         provider);
   }
 
@@ -114,8 +114,8 @@ class WrittenFilesTest {
       ProviderEngine.output(source, CHANGES);
       Snapshot snapshot = everything(made, source);
       assertThat(snapshot.image()).contains(SmallImage.NAME);
-      assertThat(snapshot.written().orElseThrow().imageDigest())
-          .contains(new ImageStore(folder).need(SmallImage.NAME).digest());
+      assertThat(snapshot.coverage().orElseThrow().imageDigest())
+          .contains(new ImageStore(folder).require(SmallImage.NAME).digest());
       String before = ProviderEngine.output(source, DESCRIBE);
       assertThat(before).contains("/etc/new.d/file", "plain").doesNotContain("/etc/removed");
       Sandbox restored = restored(made, snapshot, to);
@@ -125,7 +125,7 @@ class WrittenFilesTest {
               source,
               "echo second > /etc/changed; rm -r /srv; mv /etc/new.d /etc/moved.d; cd /; "
                   + DESCRIBE);
-      made.engine().destroy(restored.id(), Destroy.FORCE);
+      made.engine().destroy(restored.id(), DestroyOptions.FORCE);
       Snapshot second = everything(made, source);
       assertThat(ProviderEngine.output(restored(made, second, to), DESCRIBE))
           .as("the second snapshot, which reads only what changed")
@@ -135,11 +135,11 @@ class WrittenFilesTest {
 
   @Test
   void aSnapshotGoesFromDockerAndToDocker() throws IOException {
-    OwnEngine.Kind.DOCKER
+    TestContainerEngine.Kind.DOCKER
         .missing()
         .ifPresent(what -> Assumptions.abort("NOT RUN: " + what + " is missing"));
     SmallImage.addTo(folder, folder);
-    try (OwnEngine containers = OwnEngine.docker(false);
+    try (TestContainerEngine containers = TestContainerEngine.docker(false);
         ProviderEngine made =
             ProviderEngine.open(folder, containers.host(), List.of("docker", "bubblewrap"))) {
       Sandbox local = made.make(spec("local"), "bubblewrap");
@@ -161,22 +161,23 @@ class WrittenFilesTest {
       Sandbox source = made.make(spec("source"), provider);
       ProviderEngine.output(source, CHANGES);
       String before = ProviderEngine.output(source, DESCRIBE);
-      List<Forked> forks = made.engine().fork(source.id(), 2, ForkKind.FILESYSTEM);
-      for (Forked fork : forks) {
-        assertThat(fork).isInstanceOf(Forked.Made.class);
-        Forked.Made one = (Forked.Made) fork;
-        assertThat(one.by()).isEqualTo(Forked.By.MOUNT);
-        Sandbox forked = made.engine().sandbox(one.entry().id());
+      List<ForkResult> forks = made.engine().fork(source.id(), 2, ForkKind.FILESYSTEM);
+      for (ForkResult fork : forks) {
+        assertThat(fork).isInstanceOf(ForkResult.Created.class);
+        ForkResult.Created one = (ForkResult.Created) fork;
+        assertThat(one.method()).isEqualTo(ForkResult.Method.MOUNT);
+        Sandbox forked = made.engine().sandbox(one.view().id());
         assertThat(ProviderEngine.output(forked, DESCRIBE)).isEqualTo(before);
         ProviderEngine.output(forked, "echo other > /etc/changed");
       }
       assertThat(ProviderEngine.output(source, DESCRIBE)).isEqualTo(before);
-      Forked.Made first = (Forked.Made) forks.getFirst();
-      Forked.Made grandchild =
-          (Forked.Made) made.engine().fork(first.entry().id(), 1, ForkKind.FILESYSTEM).getFirst();
+      ForkResult.Created first = (ForkResult.Created) forks.getFirst();
+      ForkResult.Created grandchild =
+          (ForkResult.Created)
+              made.engine().fork(first.view().id(), 1, ForkKind.FILESYSTEM).getFirst();
       assertThat(
               ProviderEngine.output(
-                  made.engine().sandbox(grandchild.entry().id()), "cat /etc/changed /root/note"))
+                  made.engine().sandbox(grandchild.view().id()), "cat /etc/changed /root/note"))
           .isEqualTo("other\nroot\n");
     }
   }
@@ -188,10 +189,10 @@ class WrittenFilesTest {
       ProviderEngine.output(source, CHANGES);
       String before = ProviderEngine.output(source, DESCRIBE);
       ProviderEngine.output(source, "cd /workspace; sleep 300 > busy 2>&1 &");
-      Forked.Made fork =
-          (Forked.Made) made.engine().fork(source.id(), 1, ForkKind.FILESYSTEM).getFirst();
-      assertThat(fork.by()).isEqualTo(Forked.By.RESTORE);
-      assertThat(ProviderEngine.output(made.engine().sandbox(fork.entry().id()), DESCRIBE))
+      ForkResult.Created fork =
+          (ForkResult.Created) made.engine().fork(source.id(), 1, ForkKind.FILESYSTEM).getFirst();
+      assertThat(fork.method()).isEqualTo(ForkResult.Method.RESTORE);
+      assertThat(ProviderEngine.output(made.engine().sandbox(fork.view().id()), DESCRIBE))
           .isEqualTo(before);
     }
   }
@@ -202,7 +203,7 @@ class WrittenFilesTest {
       Sandbox source =
           made.engine()
               .create(
-                  Order.of(
+                  SandboxRequest.of(
                           CreateRequest.of(spec("source").build(), "bubblewrap")
                               .with(
                                   Lifecycle.ttl(Duration.ofMinutes(5))
@@ -218,7 +219,7 @@ class WrittenFilesTest {
         assertThat(System.nanoTime()).as("it is suspended in time").isLessThan(deadline);
         LockSupport.parkNanos(Duration.ofMillis(50).toNanos());
       }
-      assertThat(made.engine().entry(source.id()).state()).isEqualTo(SandboxState.STOPPED);
+      assertThat(made.engine().view(source.id()).state()).isEqualTo(SandboxState.STOPPED);
       assertThat(ProviderEngine.output(made.engine().sandbox(source.id()), DESCRIBE))
           .isEqualTo(before);
     }
@@ -233,10 +234,10 @@ class WrittenFilesTest {
           source,
           "echo h > /home/user/.h; echo r > /root/r; echo t > /tmp/t; echo v > /var/tmp/v;"
               + " echo w > w");
-      Forked.Made fork =
-          (Forked.Made) made.engine().fork(source.id(), 1, ForkKind.FILESYSTEM).getFirst();
-      assertThat(fork.by()).isEqualTo(Forked.By.MOUNT);
-      assertThat(ProviderEngine.output(made.engine().sandbox(fork.entry().id()), show))
+      ForkResult.Created fork =
+          (ForkResult.Created) made.engine().fork(source.id(), 1, ForkKind.FILESYSTEM).getFirst();
+      assertThat(fork.method()).isEqualTo(ForkResult.Method.MOUNT);
+      assertThat(ProviderEngine.output(made.engine().sandbox(fork.view().id()), show))
           .isEqualTo("h\nr\nt\nv\nw\n");
       Snapshot snapshot = everything(made, source);
       assertThat(ProviderEngine.output(restored(made, snapshot, "bubblewrap"), show))
@@ -252,8 +253,8 @@ class WrittenFilesTest {
       ProviderEngine.output(
           other, "mkdir -p /data/sub; echo of the layer > /data/sub/file; rm -r /usr/lib/pkg");
       Snapshot withFolder = everything(made, other);
-      Volume data = new Volume(Volume.Type.VOLUME, "data", "/data", false);
-      Volume lib = new Volume(Volume.Type.VOLUME, "lib", "/usr/lib/pkg", false);
+      VolumeMount data = new VolumeMount(VolumeMount.Type.VOLUME, "data", "/data", false);
+      VolumeMount lib = new VolumeMount(VolumeMount.Type.VOLUME, "lib", "/usr/lib/pkg", false);
       Sandbox source = made.make(spec("source").volume(data).volume(lib), "bubblewrap");
       ProviderEngine.output(
           source, "echo of the volume > /data/file; echo kept > /usr/lib/pkg/lib; echo x > /etc/x");
@@ -264,7 +265,7 @@ class WrittenFilesTest {
       Sandbox restored =
           made.make(
               SandboxSpec.builder(new SandboxId("restored"))
-                  .image(SnapshotImages.name(withFolder.id()))
+                  .image(SnapshotImages.imageName(withFolder.id()))
                   .volume(data)
                   .volume(lib),
               "bubblewrap");
@@ -279,7 +280,7 @@ class WrittenFilesTest {
       Sandbox source = made.make(spec("source"), "bubblewrap");
       ProviderEngine.output(source, "echo mine > /etc/mine");
       Snapshot snapshot = everything(made, source);
-      made.engine().destroy(source.id(), Destroy.FORCE);
+      made.engine().destroy(source.id(), DestroyOptions.FORCE);
       new ImageStore(folder).remove(SmallImage.NAME);
       SmallImage.addTo(folder, folder.resolve("again"), SmallImage.NAME, "second\n");
       assertThatThrownBy(() -> restored(made, snapshot, "bubblewrap"))
@@ -287,12 +288,13 @@ class WrittenFilesTest {
               SandboxException.class,
               e -> {
                 assertThat(e.code()).isEqualTo(ErrorCode.CONFLICT);
-                assertThat(e.fault().what()).contains(snapshot.written().get().imageDigest().get());
+                assertThat(e.fault().problem())
+                    .contains(snapshot.coverage().get().imageDigest().get());
               });
       Sandbox forced =
           made.make(
               SandboxSpec.builder(new SandboxId("forced"))
-                  .image(SnapshotImages.name(snapshot.id()) + "+force"),
+                  .image(SnapshotImages.imageName(snapshot.id()) + "+force"),
               "bubblewrap");
       assertThat(ProviderEngine.output(forced, "cat /etc/mine /etc/version"))
           .isEqualTo("mine\nsecond\n");
@@ -307,9 +309,9 @@ class WrittenFilesTest {
       Snapshot snapshot =
           made.engine()
               .snapshots()
-              .create(source.id(), SnapshotOrder.WORKSPACE.withTags(Map.of()))
+              .create(source.id(), SnapshotRequest.WORKSPACE.withTags(Map.of()))
               .snapshot();
-      assertThat(snapshot.written()).isEmpty();
+      assertThat(snapshot.coverage()).isEmpty();
       assertThat(snapshot.root()).isEqualTo("/workspace");
       Sandbox restored = restored(made, snapshot, "bubblewrap");
       assertThat(ProviderEngine.output(restored, "cat plain /etc/changed"))

@@ -51,7 +51,7 @@ final class ApiClient implements AutoCloseable {
   }
 
   /** Sends a request and returns the answer, which has to be a good one. */
-  String ask(String method, String path, String body) throws IOException {
+  String send(String method, String path, String body) throws IOException {
     byte[] content = body.getBytes(UTF_8);
     ByteArrayOutputStream request = new ByteArrayOutputStream(512 + content.length);
     request.writeBytes(head(method, path, content.length));
@@ -80,7 +80,7 @@ final class ApiClient implements AutoCloseable {
   /** Begins a stream of events; {@link #awaitEvent} reads it. Good for nothing else then. */
   void follow(String path) throws IOException {
     out.write(head("GET", path, 0));
-    good(new HashMap<>());
+    requireSuccess(new HashMap<>());
   }
 
   /** Returns when an event of that name has come. */
@@ -105,7 +105,7 @@ final class ApiClient implements AutoCloseable {
         .getBytes(ISO_8859_1);
   }
 
-  private void good(Map<String, String> headers) throws IOException {
+  private void requireSuccess(Map<String, String> headers) throws IOException {
     String status = line();
     for (String line = line(); !line.isEmpty(); line = line()) {
       int colon = line.indexOf(':');
@@ -117,13 +117,13 @@ final class ApiClient implements AutoCloseable {
   }
 
   /** Tells whether the server may have closed it for having been silent. */
-  boolean stale() {
+  boolean isStale() {
     return System.nanoTime() - spoke > FRESH.toNanos();
   }
 
   private void answer(OutputStream to) throws IOException {
     Map<String, String> headers = new HashMap<>();
-    good(headers);
+    requireSuccess(headers);
     String length = headers.get("content-length");
     if (length != null) {
       copy(in, to, Long.parseLong(length.strip()));

@@ -22,19 +22,19 @@ record BareBubblewrap(String version) implements Peer {
           "true");
 
   static Peer open() throws IOException, InterruptedException {
-    Tool.need("bwrap");
-    String version = Tool.output(Map.of(), List.of("bwrap", "--version")).strip();
-    Tool.run(Map.of(), RUN);
+    LocalProgram.requireInstalled("bwrap");
+    String version = LocalProgram.output(Map.of(), List.of("bwrap", "--version")).strip();
+    LocalProgram.run(Map.of(), RUN);
     return new BareBubblewrap(version);
   }
 
   @Override
-  public List<Contestant> creating() {
-    return List.of(Contestant.timed("bwrap", () -> Tool.run(Map.of(), RUN)));
+  public List<BenchSubject> createSubjects() {
+    return List.of(BenchSubject.timed("bwrap", () -> LocalProgram.run(Map.of(), RUN)));
   }
 
   @Override
-  public List<Contestant> executing() {
+  public List<BenchSubject> execSubjects() {
     return List.of(); // it has no command for that
   }
 

@@ -32,8 +32,9 @@ final class BareRuntime implements Peer {
   /**
    * @throws IOException when it is not installed, or does not run here
    */
-  static Peer open(String runtime, Arena arena) throws IOException, InterruptedException {
-    Tool.need(runtime);
+  static Peer open(String runtime, BenchEnvironment arena)
+      throws IOException, InterruptedException {
+    LocalProgram.requireInstalled(runtime);
     RawProgram raw =
         arena
             .program()
@@ -43,7 +44,7 @@ final class BareRuntime implements Peer {
     Bundle once = Bundle.make(folder.resolve("true"), root, "/bin/true");
     Bundle up = Bundle.make(folder.resolve("pause"), root, "/bin/pause");
     String version =
-        Tool.output(Map.of(), List.of(runtime, "--version")).lines().findFirst().orElse("");
+        LocalProgram.output(Map.of(), List.of(runtime, "--version")).lines().findFirst().orElse("");
     List<String> plain = command(runtime, folder.resolve("state"));
     BareRuntime found = new BareRuntime(runtime, plain, once, up, version);
     try {
@@ -80,8 +81,8 @@ final class BareRuntime implements Peer {
   }
 
   @Override
-  public List<Contestant> creating() {
-    return List.of(Contestant.timed(runtime + " run", this::runOnce));
+  public List<BenchSubject> createSubjects() {
+    return List.of(BenchSubject.timed(runtime + " run", this::runOnce));
   }
 
   private void runOnce() throws IOException, InterruptedException {
@@ -89,17 +90,17 @@ final class BareRuntime implements Peer {
   }
 
   @Override
-  public List<Contestant> executing() throws IOException, InterruptedException {
+  public List<BenchSubject> execSubjects() throws IOException, InterruptedException {
     if (!up) {
       up = true;
       run("run", "--detach", "--bundle", upBundle.path().toString(), UP);
     }
     return List.of(
-        Contestant.timed(runtime + " exec", () -> run("exec", UP, "/bin/true")).paced(SLOWER));
+        BenchSubject.timed(runtime + " exec", () -> run("exec", UP, "/bin/true")).withPace(SLOWER));
   }
 
   private void run(String... words) throws IOException, InterruptedException {
-    Tool.run(Map.of(), words(words));
+    LocalProgram.run(Map.of(), words(words));
   }
 
   private List<String> words(String... words) {
@@ -111,7 +112,7 @@ final class BareRuntime implements Peer {
   @Override
   public void close() {
     if (up) {
-      Tool.cleanUp(Map.of(), words("delete", "--force", UP));
+      LocalProgram.cleanUp(Map.of(), words("delete", "--force", UP));
       up = false;
     }
   }

@@ -41,10 +41,10 @@ public final class Bench {
     void density(Density density);
   }
 
-  private final Plan plan;
+  private final BenchPlan plan;
   private final Listener listener;
 
-  public Bench(Plan plan, Listener listener) {
+  public Bench(BenchPlan plan, Listener listener) {
     this.plan = plan;
     this.listener = listener;
   }
@@ -55,10 +55,10 @@ public final class Bench {
    * @throws IOException when this machine has no room for it
    */
   public Report run() throws IOException, InterruptedException {
-    Machine machine = new Machine();
+    MachineReport machine = new MachineReport();
     List<Result> results = new ArrayList<>();
     List<Density> densities = new ArrayList<>();
-    Arena arena = Arena.open(plan);
+    BenchEnvironment arena = BenchEnvironment.open(plan);
     try (arena) {
       for (String benchmark : plan.benchmarks()) {
         if (benchmark.equals("density")) {
@@ -69,56 +69,58 @@ public final class Bench {
       }
     }
     Set<String> providers =
-        arena.entrants().stream().map(Entrant::name).collect(Collectors.toSet());
+        arena.providers().stream().map(BenchProvider::name).collect(Collectors.toSet());
     return new Report(
         results,
         Comparison.of(results, providers),
         densities,
-        arena.absent(),
+        arena.skipped(),
         machine.json(arena.versions()));
   }
 
-  private List<Result> results(String benchmark, Arena arena)
+  private List<Result> results(String benchmark, BenchEnvironment arena)
       throws IOException, InterruptedException {
     List<Result> results = new ArrayList<>();
-    for (Event event : events(benchmark, arena)) {
-      List<Result> played = event.play(arena.absent());
+    for (Benchmark event : benchmarks(benchmark, arena)) {
+      List<Result> played = event.run(arena.skipped());
       played.forEach(listener::result);
       results.addAll(played);
     }
     return results;
   }
 
-  private List<Density> densities(Arena arena) {
+  private List<Density> densities(BenchEnvironment arena) {
     List<Density> densities = new ArrayList<>();
-    for (Entrant entrant : arena.entrants()) {
+    for (BenchProvider entrant : arena.providers()) {
       try {
         Density density = new DensityRun(entrant, plan.sizes().sandboxes()).run();
         listener.density(density);
         densities.add(density);
       } catch (IOException | RuntimeException e) {
-        arena.absent().add(new Absent(entrant.name(), "failed in density: " + e.getMessage()));
+        arena
+            .skipped()
+            .add(new SkippedSubject(entrant.name(), "failed in density: " + e.getMessage()));
       }
     }
     return densities;
   }
 
-  private List<Event> events(String benchmark, Arena arena)
+  private List<Benchmark> benchmarks(String benchmark, BenchEnvironment arena)
       throws IOException, InterruptedException {
     return switch (benchmark) {
-      case "create" -> CreateEvents.of(arena, plan);
-      case "warm" -> WarmEvents.of(arena, plan);
-      case "exec" -> ExecEvents.of(arena, plan);
+      case "create" -> CreateBenchmarks.of(arena, plan);
+      case "warm" -> WarmBenchmarks.of(arena, plan);
+      case "exec" -> ExecBenchmarks.of(arena, plan);
       case "files" -> {
-        List<Event> events = new ArrayList<>(FileEvents.of(arena, plan));
-        events.addAll(TreeEvents.of(arena, plan));
+        List<Benchmark> events = new ArrayList<>(FileBenchmarks.of(arena, plan));
+        events.addAll(TreeBenchmarks.of(arena, plan));
         yield events;
       }
-      case "flood" -> FloodEvents.of(arena, plan);
-      case "api" -> ApiEvents.of(arena, plan);
-      case "soak" -> SoakEvent.of(arena, plan);
-      case "snapshot" -> SnapshotEvents.of(arena, plan);
-      case "fork" -> SnapshotEvents.forks(arena, plan);
+      case "flood" -> FloodBenchmarks.of(arena, plan);
+      case "api" -> ApiBenchmarks.of(arena, plan);
+      case "soak" -> SoakBenchmark.of(arena, plan);
+      case "snapshot" -> SnapshotBenchmarks.of(arena, plan);
+      case "fork" -> SnapshotBenchmarks.forks(arena, plan);
       default -> throw new IllegalArgumentException("no benchmark is named " + benchmark);
     };
   }

@@ -43,7 +43,7 @@ public record Comparison(
     json.put("concurrency", concurrency);
     json.put("subject", subject);
     json.put("than", than);
-    json.put("times", Rounded.of(times, 2));
+    json.put("times", Rounding.of(times, 2));
     return json;
   }
 }

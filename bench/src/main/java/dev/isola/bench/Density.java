@@ -40,7 +40,7 @@ public record Density(
   }
 
   /** Returns true when all answered and nothing was left of any. */
-  public boolean good() {
+  public boolean passed() {
     return answered == count && left.isEmpty();
   }
 
@@ -49,7 +49,7 @@ public record Density(
     json.put("subject", subject);
     json.put("count", count);
     json.put("answered", answered);
-    json.put("processes", Rounded.of(processes, 1));
+    json.put("processes", Rounding.of(processes, 1));
     json.put("privateBytes", privateBytes);
     json.put("privateBytesMost", privateBytesMost);
     json.put(
@@ -57,8 +57,8 @@ public record Density(
         chargedBytes.isPresent() ? Optional.of(chargedBytes.getAsLong()) : Optional.empty());
     json.put("serverBytes", serverBytes);
     json.put("heapBytes", heapBytes);
-    json.put("createMs", Rounded.of(createMs, 3));
-    json.put("destroyMs", Rounded.of(destroyMs, 3));
+    json.put("createMs", Rounding.of(createMs, 3));
+    json.put("destroyMs", Rounding.of(destroyMs, 3));
     json.put("left", left);
     return json;
   }

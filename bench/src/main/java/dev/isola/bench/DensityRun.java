@@ -1,8 +1,8 @@
 package dev.isola.bench;
 
-import dev.isola.conformance.census.Census;
-import dev.isola.conformance.census.LeakCensus;
-import dev.isola.spi.Destroy;
+import dev.isola.conformance.leak.LeakDetector;
+import dev.isola.conformance.leak.ResourceScan;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.UsageReporting;
@@ -22,12 +22,12 @@ import java.util.OptionalLong;
 final class DensityRun {
   private static final Command TRUE = Command.argv("/bin/true");
 
-  private final Entrant entrant;
+  private final BenchProvider entrant;
   private final int count;
-  private final Residents residents = new Residents(Path.of("/proc"));
+  private final SandboxProcesses residents = new SandboxProcesses(Path.of("/proc"));
   private final List<Sandbox> alive = new ArrayList<>();
 
-  DensityRun(Entrant entrant, int count) {
+  DensityRun(BenchProvider entrant, int count) {
     this.entrant = entrant;
     this.count = count;
   }
@@ -37,8 +37,8 @@ final class DensityRun {
    */
   Density run() throws IOException {
     warmUp();
-    LeakCensus census = new LeakCensus(entrant.trial().instance(), entrant.trial().data());
-    Census before = census.take();
+    LeakDetector census = new LeakDetector(entrant.trial().instance(), entrant.trial().data());
+    ResourceScan before = census.scan();
     Own own = own();
     Samples created = Samples.NONE;
     Samples destroyed = Samples.NONE;
@@ -51,9 +51,10 @@ final class DensityRun {
         Sandbox sandbox = entrant.provider().create(entrant.spec());
         long taken = System.nanoTime() - start;
         alive.add(sandbox);
-        created = created.and(Samples.of(taken, taken));
+        created = created.plus(Samples.of(taken, taken));
       }
-      answered = ask(); // first: a sandbox that has worked is larger than one that has not
+      answered =
+          countResponsive(); // first: a sandbox that has worked is larger than one that has not
       look = look();
       grown = own();
     } finally {
@@ -80,7 +81,7 @@ final class DensityRun {
     try {
       sandbox.run(TRUE);
     } finally {
-      entrant.provider().destroy(sandbox.id(), Destroy.FORCE);
+      entrant.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
     }
   }
 
@@ -99,7 +100,7 @@ final class DensityRun {
         OptionalLong own = residents.privateBytes(Long.toString(pid));
         if (own.isPresent()) {
           bytes[i] += own.getAsLong();
-        } else if (residents.lives(pid)) {
+        } else if (residents.isRunning(pid)) {
           throw new IOException("the memory of process " + pid + " cannot be read");
         }
       }
@@ -129,7 +130,7 @@ final class DensityRun {
     return sorted[sorted.length / 2];
   }
 
-  private int ask() {
+  private int countResponsive() {
     int answered = 0;
     for (Sandbox sandbox : alive) {
       try {
@@ -147,9 +148,9 @@ final class DensityRun {
     Samples samples = Samples.NONE;
     for (Sandbox sandbox : alive) {
       long start = System.nanoTime();
-      entrant.provider().destroy(sandbox.id(), Destroy.FORCE);
+      entrant.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
       long taken = System.nanoTime() - start;
-      samples = samples.and(Samples.of(taken, taken));
+      samples = samples.plus(Samples.of(taken, taken));
     }
     alive.clear();
     return samples;

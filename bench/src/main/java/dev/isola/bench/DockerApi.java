@@ -4,11 +4,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.JsonValue;
-import dev.isola.provider.docker.http.Answer;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineAddress;
 import dev.isola.provider.docker.http.EngineHttp;
-import dev.isola.provider.docker.http.Request;
+import dev.isola.provider.docker.http.EngineRequest;
+import dev.isola.provider.docker.http.EngineResponse;
 import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -40,15 +40,15 @@ final class DockerApi implements Peer {
   /**
    * @throws IOException when no engine answers there, or the image is not there
    */
-  static DockerApi open(Plan.Engines engines) throws IOException {
+  static DockerApi open(BenchPlan.Engines engines) throws IOException {
     if (!engines.docker().startsWith(SCHEME)) {
       throw new IOException("only an engine on a unix socket is measured, not " + engines.docker());
     }
     Path socket = Path.of(engines.docker().substring(SCHEME.length()));
     DockerApi api = new DockerApi(new EngineAddress.Unix(socket), engines.image());
     try {
-      api.version = field(api.ask("GET", "/version", "", 200), "Version");
-      api.ask("GET", "/images/" + api.image + "/json", "", 200);
+      api.version = field(api.send("GET", "/version", "", 200), "Version");
+      api.send("GET", "/images/" + api.image + "/json", "", 200);
       return api;
     } catch (IOException e) {
       api.close();
@@ -62,8 +62,8 @@ final class DockerApi implements Peer {
   }
 
   @Override
-  public List<Contestant> creating() {
-    return List.of(new Contestant("docker-api run", this::creations));
+  public List<BenchSubject> createSubjects() {
+    return List.of(new BenchSubject("docker-api run", this::creations));
   }
 
   private Samples creations(int n, int concurrency) throws IOException {
@@ -73,15 +73,15 @@ final class DockerApi implements Peer {
       String id = create(List.of("true"), "default");
       long after = start;
       try {
-        ask("POST", "/containers/" + id + "/start", "", 204);
-        String answer = ask("POST", "/containers/" + id + "/wait", "", 200);
+        send("POST", "/containers/" + id + "/start", "", 204);
+        String answer = send("POST", "/containers/" + id + "/wait", "", 200);
         after = System.nanoTime();
-        need(field(answer, "StatusCode"), "0");
+        requireExitCode(field(answer, "StatusCode"), "0");
       } finally {
         remove(id);
       }
       samples =
-          samples.and(
+          samples.plus(
               Samples.of(after - start, after - start).withAfter(System.nanoTime() - after));
     }
     return samples;
@@ -91,10 +91,10 @@ final class DockerApi implements Peer {
    * Returns who makes a container that stays, until it is started: what a provider of containers is
    * to be compared with, which has no network by default.
    */
-  List<Contestant> starting() {
+  List<BenchSubject> startSubjects() {
     return List.of(
-        new Contestant("docker-api start", (n, concurrency) -> starts(n, "default")),
-        new Contestant("docker-api start, no net", (n, concurrency) -> starts(n, "none")));
+        new BenchSubject("docker-api start", (n, concurrency) -> starts(n, "default")),
+        new BenchSubject("docker-api start, no net", (n, concurrency) -> starts(n, "none")));
   }
 
   private Samples starts(int n, String network) throws IOException {
@@ -103,9 +103,9 @@ final class DockerApi implements Peer {
       long start = System.nanoTime();
       String id = create(SLEEP, network);
       try {
-        ask("POST", "/containers/" + id + "/start", "", 204);
+        send("POST", "/containers/" + id + "/start", "", 204);
         long taken = System.nanoTime() - start;
-        samples = samples.and(Samples.of(taken, taken));
+        samples = samples.plus(Samples.of(taken, taken));
       } finally {
         remove(id);
       }
@@ -118,51 +118,51 @@ final class DockerApi implements Peer {
         Json.text(
             Json.object(
                 "Image", image, "Cmd", command, "HostConfig", Map.of("NetworkMode", network)));
-    return field(ask("POST", "/containers/create", body, 201), "Id");
+    return field(send("POST", "/containers/create", body, 201), "Id");
   }
 
   private void remove(String id) throws IOException {
-    ask("DELETE", "/containers/" + id + "?force=1&v=1", "", 204);
+    send("DELETE", "/containers/" + id + "?force=1&v=1", "", 204);
   }
 
   @Override
-  public List<Contestant> executing() throws IOException {
+  public List<BenchSubject> execSubjects() throws IOException {
     if (container.isEmpty()) {
       container = create(SLEEP, "default");
-      ask("POST", "/containers/" + container + "/start", "", 204);
+      send("POST", "/containers/" + container + "/start", "", 204);
     }
-    return List.of(Contestant.timed("docker-api exec", this::exec).paced(SLOWER));
+    return List.of(BenchSubject.timed("docker-api exec", this::exec).withPace(SLOWER));
   }
 
   private void exec() throws IOException {
     String body =
         Json.text(Json.object("AttachStdout", true, "AttachStderr", true, "Cmd", List.of("true")));
-    String id = field(ask("POST", "/containers/" + container + "/exec", body, 201), "Id");
+    String id = field(send("POST", "/containers/" + container + "/exec", body, 201), "Id");
     // Answers with the output and ends when the command does.
-    ask(
+    send(
         "POST",
         "/exec/" + id + "/start",
         Json.text(Json.object("Detach", false, "Tty", false)),
         200);
-    need(field(ask("GET", "/exec/" + id + "/json", "", 200), "ExitCode"), "0");
+    requireExitCode(field(send("GET", "/exec/" + id + "/json", "", 200), "ExitCode"), "0");
   }
 
-  private static void need(String code, String wanted) throws IOException {
+  private static void requireExitCode(String code, String wanted) throws IOException {
     if (!code.equals(wanted)) {
       throw new IOException("true ended with " + code);
     }
   }
 
-  private String ask(String method, String path, String body, int wanted) throws IOException {
-    Optional<Request.Body> content =
+  private String send(String method, String path, String body, int wanted) throws IOException {
+    Optional<EngineRequest.Body> content =
         body.isEmpty()
             ? Optional.empty()
-            : Optional.of(Request.bytes("application/json", body.getBytes(UTF_8)));
-    Answer answer;
+            : Optional.of(EngineRequest.bytes("application/json", body.getBytes(UTF_8)));
+    EngineResponse answer;
     try {
-      answer = http.ask(new Request(method, path, content), Deadline.in(PATIENCE));
+      answer = http.send(new EngineRequest(method, path, content), Deadline.in(PATIENCE));
     } catch (SandboxException e) {
-      throw new IOException(e.fault().what(), e);
+      throw new IOException(e.fault().problem(), e);
     }
     if (answer.status() != wanted) {
       throw new IOException(
@@ -180,7 +180,7 @@ final class DockerApi implements Peer {
   /** Returns a member of an answer: a string or a number. */
   static String field(String json, String name) throws IOException {
     return JsonValue.parse(json.getBytes(UTF_8))
-        .maybeText(name)
+        .optionalText(name)
         .orElseThrow(() -> new IOException("the answer has no " + name + ": " + json.strip()));
   }
 

@@ -13,7 +13,7 @@ import java.util.concurrent.Future;
 final class Parallel {
   private Parallel() {}
 
-  static Samples run(Contestant.Once once, int n, int threads)
+  static Samples run(BenchSubject.Iteration once, int n, int threads)
       throws IOException, InterruptedException {
     long[] nanos = new long[n];
     try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {

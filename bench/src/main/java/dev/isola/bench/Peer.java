@@ -12,14 +12,14 @@ interface Peer extends AutoCloseable {
   String version();
 
   /** Returns who makes something isolated, runs {@code true} in it and is done. */
-  List<Contestant> creating();
+  List<BenchSubject> createSubjects();
 
   /**
    * Returns who runs {@code true} in something that is up already.
    *
    * @throws IOException when it cannot be brought up
    */
-  List<Contestant> executing() throws IOException, InterruptedException;
+  List<BenchSubject> execSubjects() throws IOException, InterruptedException;
 
   @Override
   void close();

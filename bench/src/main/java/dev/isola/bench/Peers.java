@@ -13,7 +13,7 @@ final class Peers {
   private Peers() {}
 
   /** Opens those the plan names; {@code absent} learns of the others, and why. */
-  static Map<String, Peer> open(Plan plan, Arena arena, List<Absent> absent)
+  static Map<String, Peer> open(BenchPlan plan, BenchEnvironment arena, List<SkippedSubject> absent)
       throws InterruptedException {
     Map<String, Peer> found = new LinkedHashMap<>();
     for (String name : NAMES) {
@@ -21,19 +21,19 @@ final class Peers {
         try {
           found.put(name, open(name, plan.engines(), arena));
         } catch (IOException e) {
-          absent.add(new Absent(name, String.valueOf(e.getMessage())));
+          absent.add(new SkippedSubject(name, String.valueOf(e.getMessage())));
         }
       }
     }
     return found;
   }
 
-  private static Peer open(String name, Plan.Engines engines, Arena arena)
+  private static Peer open(String name, BenchPlan.Engines engines, BenchEnvironment arena)
       throws IOException, InterruptedException {
     return switch (name) {
-      case "docker" -> EngineCommand.docker(engines);
+      case "docker" -> EngineCli.docker(engines);
       case "docker-api" -> DockerApi.open(engines);
-      case "podman" -> EngineCommand.podman(engines);
+      case "podman" -> EngineCli.podman(engines);
       case "bwrap" -> BareBubblewrap.open();
       case "crun", "runc", "runsc" -> BareRuntime.open(name, arena);
       default -> throw new IOException("there is no peer of this name");

@@ -34,7 +34,7 @@ record RawProgram(Path path) {
   Samples run(String... words) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(List.of(path.toString()));
     command.addAll(List.of(words));
-    return parse(Tool.output(command));
+    return parse(LocalProgram.output(command));
   }
 
   static Samples parse(String text) throws IOException {

@@ -9,13 +9,13 @@ public record Report(
     List<Result> results,
     List<Comparison> comparisons,
     List<Density> densities,
-    List<Absent> absent,
+    List<SkippedSubject> skipped,
     Map<String, Object> machine) {
   public Report {
     results = List.copyOf(results);
     comparisons = List.copyOf(comparisons);
     densities = List.copyOf(densities);
-    absent = absent.stream().distinct().toList();
+    skipped = skipped.stream().distinct().toList();
   }
 
   /** Returns true when nobody could be measured. */
@@ -29,7 +29,7 @@ public record Report(
     json.put("results", results.stream().map(Result::json).toList());
     json.put("comparisons", comparisons.stream().map(Comparison::json).toList());
     json.put("density", densities.stream().map(Density::json).toList());
-    json.put("absent", absent.stream().map(Absent::json).toList());
+    json.put("absent", skipped.stream().map(SkippedSubject::json).toList());
     json.put("machine", machine);
     return json;
   }

@@ -22,7 +22,7 @@ public record Result(
     double p99Ms,
     double perSecond,
     OptionalDouble ratio,
-    Optional<Volume> volume) {
+    Optional<BytesMoved> bytesMoved) {
 
   /** One that moved nothing worth telling. */
   public Result(
@@ -54,14 +54,14 @@ public record Result(
     json.put("subject", subject);
     json.put("concurrency", concurrency);
     json.put("n", n);
-    json.put("medianMs", Rounded.of(medianMs, 4));
-    json.put("p90Ms", Rounded.of(p90Ms, 4));
-    json.put("p99Ms", Rounded.of(p99Ms, 4));
-    json.put("perSecond", Rounded.of(perSecond, 1));
+    json.put("medianMs", Rounding.of(medianMs, 4));
+    json.put("p90Ms", Rounding.of(p90Ms, 4));
+    json.put("p99Ms", Rounding.of(p99Ms, 4));
+    json.put("perSecond", Rounding.of(perSecond, 1));
     json.put(
         "ratio",
-        ratio.isPresent() ? Optional.of(Rounded.of(ratio.getAsDouble(), 3)) : Optional.empty());
-    volume.ifPresent(
+        ratio.isPresent() ? Optional.of(Rounding.of(ratio.getAsDouble(), 3)) : Optional.empty());
+    bytesMoved.ifPresent(
         moved -> {
           json.put("storedBytes", moved.storedBytes());
           moved.readBytes().ifPresent(bytes -> json.put("readBytes", bytes));

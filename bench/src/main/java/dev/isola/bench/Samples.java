@@ -9,7 +9,7 @@ import java.util.Arrays;
  * @param after how long it took to clean up after each, where somebody wants to know; not part of
  *     the others
  */
-record Samples(Nanos each, long wallNanos, Nanos after) {
+record Samples(Nanos each, long wallNanos, Nanos cleanup) {
   private static final Nanos NOTHING = new Nanos();
   static final Samples NONE = new Samples(NOTHING, 0, NOTHING);
 
@@ -45,13 +45,13 @@ record Samples(Nanos each, long wallNanos, Nanos after) {
     return new Samples(each, wallNanos, new Nanos(nanos));
   }
 
-  Samples and(Samples more) {
-    return new Samples(each.and(more.each), wallNanos + more.wallNanos, after.and(more.after));
+  Samples plus(Samples more) {
+    return new Samples(each.and(more.each), wallNanos + more.wallNanos, cleanup.and(more.cleanup));
   }
 
   /** Returns what cleaning up took as samples of their own, one at a time. */
-  Samples afterwards() {
-    return new Samples(after, after.sum(), NOTHING);
+  Samples cleanupSamples() {
+    return new Samples(cleanup, cleanup.sum(), NOTHING);
   }
 
   int count() {

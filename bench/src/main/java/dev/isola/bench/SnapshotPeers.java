@@ -15,31 +15,32 @@ import org.jspecify.annotations.Nullable;
 final class SnapshotPeers {
   private SnapshotPeers() {}
 
-  static List<SnapshotEvents.Keeper> of(Arena arena, Plan plan, SnapshotTree tree)
+  static List<SnapshotBenchmarks.SnapshotTool> of(
+      BenchEnvironment arena, BenchPlan plan, SnapshotTree tree)
       throws IOException, InterruptedException {
-    List<SnapshotEvents.Keeper> keepers = new ArrayList<>();
-    if (arena.has("tar") && Tool.installed("zstd")) {
+    List<SnapshotBenchmarks.SnapshotTool> keepers = new ArrayList<>();
+    if (arena.isEnabled("tar") && LocalProgram.isInstalled("zstd")) {
       keepers.add(new Tar(arena.folder().resolve("snapshot-tar"), tree));
     }
-    if (arena.has("restic")) {
+    if (arena.isEnabled("restic")) {
       keepers.add(new Restic(arena.folder().resolve("snapshot-restic"), tree));
     }
     if (plan.against().contains("docker")) {
       try {
         keepers.add(Docker.open(plan.engines(), tree));
       } catch (IOException e) {
-        arena.absent().add(new Absent("docker", String.valueOf(e.getMessage())));
+        arena.skipped().add(new SkippedSubject("docker", String.valueOf(e.getMessage())));
       }
     }
     return keepers;
   }
 
   private static void shell(Path folder, String script) throws IOException, InterruptedException {
-    Tool.output(List.of("sh", "-ec", "cd '" + folder + "'; " + script));
+    LocalProgram.output(List.of("sh", "-ec", "cd '" + folder + "'; " + script));
   }
 
   /** {@code tar | zstd} into a file. */
-  private static final class Tar implements SnapshotEvents.Keeper {
+  private static final class Tar implements SnapshotBenchmarks.SnapshotTool {
     private final Path folder;
     private final SnapshotTree tree;
     private int made;
@@ -55,12 +56,12 @@ final class SnapshotPeers {
     }
 
     @Override
-    public Volume full() throws IOException, InterruptedException {
-      return again();
+    public BytesMoved captureFull() throws IOException, InterruptedException {
+      return captureChanged();
     }
 
     @Override
-    public void forget() {}
+    public void discard() {}
 
     @Override
     public void change(String script) throws IOException, InterruptedException {
@@ -68,10 +69,10 @@ final class SnapshotPeers {
     }
 
     @Override
-    public Volume again() throws IOException, InterruptedException {
+    public BytesMoved captureChanged() throws IOException, InterruptedException {
       shell(
           folder, "tar cf - -C '" + tree.folder() + "' . | zstd -q -3 -f -o archive; sync archive");
-      return new Volume(Files.size(folder.resolve("archive")), OptionalLong.of(tree.bytes()));
+      return new BytesMoved(Files.size(folder.resolve("archive")), OptionalLong.of(tree.bytes()));
     }
 
     @Override
@@ -86,14 +87,14 @@ final class SnapshotPeers {
 
     @Override
     public void forkTen() throws IOException, InterruptedException {
-      again();
+      captureChanged();
       for (int i = 0; i < 10; i++) {
         unpack();
       }
     }
 
     @Override
-    public void tidy() throws IOException, InterruptedException {
+    public void cleanUp() throws IOException, InterruptedException {
       shell(folder, "rm -rf copy*");
     }
 
@@ -102,7 +103,7 @@ final class SnapshotPeers {
   }
 
   /** {@code restic} into a repository of this machine. */
-  private static final class Restic implements SnapshotEvents.Keeper {
+  private static final class Restic implements SnapshotBenchmarks.SnapshotTool {
     private static final Map<String, String> PASSWORD = Map.of("RESTIC_PASSWORD", "bench");
     private static final Pattern PACKED = Pattern.compile("\"data_added_packed\":(\\d+)");
     private static final Pattern ADDED = Pattern.compile("\"data_added\":(\\d+)");
@@ -126,18 +127,18 @@ final class SnapshotPeers {
           new ArrayList<>(
               List.of("restic", "-q", "--no-cache", "-r", folder.resolve("repo").toString()));
       all.addAll(List.of(words));
-      return Tool.output(PASSWORD, all);
+      return LocalProgram.output(PASSWORD, all);
     }
 
     @Override
-    public void forget() throws IOException, InterruptedException {
+    public void discard() throws IOException, InterruptedException {
       shell(folder, "rm -rf repo");
       restic("init");
     }
 
     @Override
-    public Volume full() throws IOException, InterruptedException {
-      return again();
+    public BytesMoved captureFull() throws IOException, InterruptedException {
+      return captureChanged();
     }
 
     @Override
@@ -146,13 +147,13 @@ final class SnapshotPeers {
     }
 
     @Override
-    public Volume again() throws IOException, InterruptedException {
+    public BytesMoved captureChanged() throws IOException, InterruptedException {
       String said = restic("--json", "backup", tree.folder().toString());
       Matcher packed = PACKED.matcher(said);
       Matcher added = ADDED.matcher(said);
       boolean told = packed.find() || added.find();
       String bytes = !told ? "0" : packed.reset().find() ? packed.group(1) : added.group(1);
-      return new Volume(Long.parseLong(bytes), OptionalLong.empty());
+      return new BytesMoved(Long.parseLong(bytes), OptionalLong.empty());
     }
 
     @Override
@@ -162,14 +163,14 @@ final class SnapshotPeers {
 
     @Override
     public void forkTen() throws IOException, InterruptedException {
-      again();
+      captureChanged();
       for (int i = 0; i < 10; i++) {
         restore();
       }
     }
 
     @Override
-    public void tidy() throws IOException, InterruptedException {
+    public void cleanUp() throws IOException, InterruptedException {
       shell(folder, "rm -rf copy*");
     }
 
@@ -178,7 +179,7 @@ final class SnapshotPeers {
   }
 
   /** {@code docker commit} of a container that has the tree in its own layer. */
-  private static final class Docker implements SnapshotEvents.Keeper {
+  private static final class Docker implements SnapshotBenchmarks.SnapshotTool {
     private static final String IMAGE = "isola-bench-snapshot";
 
     private final Map<String, String> host;
@@ -191,24 +192,24 @@ final class SnapshotPeers {
       this.source = source;
     }
 
-    static Docker open(Plan.Engines engines, SnapshotTree tree)
+    static Docker open(BenchPlan.Engines engines, SnapshotTree tree)
         throws IOException, InterruptedException {
       Map<String, String> host = Map.of("DOCKER_HOST", engines.docker());
-      Tool.need("docker");
+      LocalProgram.requireInstalled("docker");
       String id =
-          Tool.output(
+          LocalProgram.output(
                   host,
                   List.of(
                       "docker", "run", "-d", "--network=none", engines.image(), "sleep", "36000"))
               .strip();
-      Tool.output(host, List.of("docker", "cp", tree.folder() + "/.", id + ":/tree"));
+      LocalProgram.output(host, List.of("docker", "cp", tree.folder() + "/.", id + ":/tree"));
       return new Docker(host, id);
     }
 
     private String docker(String... words) throws IOException, InterruptedException {
       List<String> all = new ArrayList<>(List.of("docker"));
       all.addAll(List.of(words));
-      return Tool.output(host, all).strip();
+      return LocalProgram.output(host, all).strip();
     }
 
     @Override
@@ -217,7 +218,7 @@ final class SnapshotPeers {
     }
 
     @Override
-    public void forget() throws IOException, InterruptedException {
+    public void discard() throws IOException, InterruptedException {
       if (kept != null) {
         docker("rmi", "-f", kept);
         kept = null;
@@ -225,21 +226,21 @@ final class SnapshotPeers {
     }
 
     @Override
-    public Volume full() throws IOException, InterruptedException {
-      return again();
+    public BytesMoved captureFull() throws IOException, InterruptedException {
+      return captureChanged();
     }
 
     @Override
     public void change(String script) throws IOException, InterruptedException {
       docker("exec", "-w", "/tree", source, "sh", "-ec", script);
-      forget(); // the image before, so that they do not fill the disk; that is not timed
+      discard(); // the image before, so that they do not fill the disk; that is not timed
     }
 
     @Override
-    public Volume again() throws IOException, InterruptedException {
+    public BytesMoved captureChanged() throws IOException, InterruptedException {
       kept = docker("commit", source, IMAGE);
       String sizes = docker("history", "--human=false", "--format", "{{.Size}}", kept);
-      return new Volume(
+      return new BytesMoved(
           Long.parseLong(sizes.lines().findFirst().orElse("0")), OptionalLong.empty());
     }
 
@@ -251,14 +252,14 @@ final class SnapshotPeers {
 
     @Override
     public void forkTen() throws IOException, InterruptedException {
-      again();
+      captureChanged();
       for (int i = 0; i < 10; i++) {
         restore();
       }
     }
 
     @Override
-    public void tidy() throws IOException, InterruptedException {
+    public void cleanUp() throws IOException, InterruptedException {
       for (String container : containers) {
         docker("rm", "-f", container);
       }
@@ -270,8 +271,8 @@ final class SnapshotPeers {
       containers.add(source);
       List<String> all = new ArrayList<>(List.of("docker", "rm", "-f"));
       all.addAll(containers);
-      Tool.cleanUp(host, all);
-      Tool.cleanUp(host, List.of("docker", "rmi", "-f", IMAGE));
+      LocalProgram.cleanUp(host, all);
+      LocalProgram.cleanUp(host, List.of("docker", "rmi", "-f", IMAGE));
     }
   }
 }

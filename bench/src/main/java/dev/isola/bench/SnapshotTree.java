@@ -19,14 +19,14 @@ record SnapshotTree(Path folder, int small, int large, int largeSize, long bytes
   private static final int MOST_BYTES = 500_000_000;
 
   /** Makes it; a plan that is in a hurry has a small one. */
-  static SnapshotTree make(Path folder, Plan.Sizes sizes) throws IOException {
+  static SnapshotTree make(Path folder, BenchPlan.Sizes sizes) throws IOException {
     int large = Math.min(MOST_LARGE, sizes.files());
     int largeSize = (int) (Math.min(sizes.bytes() / 2, MOST_BYTES) / large);
     return make(folder, sizes.files(), large, largeSize);
   }
 
   /** Makes one of small files alone. */
-  static SnapshotTree small(Path folder, Plan.Sizes sizes) throws IOException {
+  static SnapshotTree small(Path folder, BenchPlan.Sizes sizes) throws IOException {
     return make(folder, sizes.files(), 0, 0);
   }
 

@@ -15,7 +15,7 @@ class BundleTest {
   void theProgramIsTheWholeRootAndKnowsItsNames() throws IOException, InterruptedException {
     RawProgram program = RawProgram.install(folder).orElseThrow();
     Path root = Bundle.root(folder, program);
-    Tool.run(root.resolve("bin/true").toString());
+    LocalProgram.run(root.resolve("bin/true").toString());
     Process pause = new ProcessBuilder(root.resolve("bin/pause").toString()).start();
     try {
       assertThat(pause.isAlive()).isTrue();

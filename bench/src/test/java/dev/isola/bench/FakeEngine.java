@@ -2,7 +2,7 @@ package dev.isola.bench;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
-import dev.isola.conformance.Scratch;
+import dev.isola.conformance.TemporaryFolder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.StandardProtocolFamily;
@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
 final class FakeEngine implements AutoCloseable {
   private static final Pattern LENGTH = Pattern.compile("\r\nContent-Length: ([0-9]+)\r\n");
 
-  private final Scratch scratch = Scratch.make("isola-engine");
+  private final TemporaryFolder scratch = TemporaryFolder.create("isola-engine");
   private final ServerSocketChannel server;
 
   /** The first lines of the requests. */

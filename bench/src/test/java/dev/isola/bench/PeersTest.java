@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 /** Peers that are not there, or fail, are named with the reason and have no figures. */
 class PeersTest {
-  private final List<Absent> absent = new ArrayList<>();
+  private final List<SkippedSubject> absent = new ArrayList<>();
 
   /** Answers as an engine does, whose commands end with {@code code}. */
   private static String engine(String request, int code) {
@@ -31,12 +31,12 @@ class PeersTest {
     };
   }
 
-  private static Plan.Engines at(FakeEngine engine, String image) {
-    return new Plan.Engines("unix://" + engine.socket(), image);
+  private static BenchPlan.Engines at(FakeEngine engine, String image) {
+    return new BenchPlan.Engines("unix://" + engine.socket(), image);
   }
 
-  private List<Result> play(List<Contestant> contestants) throws InterruptedException {
-    return new Event("work", "none", 1, 2, 1, 1, contestants, "after").play(absent);
+  private List<Result> play(List<BenchSubject> contestants) throws InterruptedException {
+    return new Benchmark("work", "none", 1, 2, 1, 1, contestants, "after").run(absent);
   }
 
   @Test
@@ -44,10 +44,10 @@ class PeersTest {
     try (FakeEngine engine = new FakeEngine(request -> engine(request, 0))) {
       DockerApi api = DockerApi.open(at(engine, "box"));
       assertThat(api.version()).isEqualTo("engine 20.10");
-      assertThat(play(api.creating()))
+      assertThat(play(api.createSubjects()))
           .extracting(result -> result.benchmark() + " " + result.subject() + " " + result.n())
           .containsExactly("work docker-api run 2", "after docker-api run 2");
-      assertThat(play(api.executing())).extracting(Result::n).containsExactly(2);
+      assertThat(play(api.execSubjects())).extracting(Result::n).containsExactly(2);
       assertThat(absent).isEmpty();
       api.close();
       assertThat(engine.requests).last().isEqualTo("DELETE /containers/c0ffee?force=1&v=1");
@@ -60,21 +60,21 @@ class PeersTest {
   void aCommandThatFailsIsNoFastCommand() throws IOException, InterruptedException {
     try (FakeEngine engine = new FakeEngine(request -> engine(request, 1));
         DockerApi api = DockerApi.open(at(engine, "box"))) {
-      assertThat(play(api.creating())).isEmpty();
-      assertThat(play(api.executing())).isEmpty();
+      assertThat(play(api.createSubjects())).isEmpty();
+      assertThat(play(api.execSubjects())).isEmpty();
       assertThat(absent)
           .containsExactly(
-              new Absent("docker-api run", "failed in work: true ended with 1"),
-              new Absent("docker-api exec", "failed in work: true ended with 1"));
+              new SkippedSubject("docker-api run", "failed in work: true ended with 1"),
+              new SkippedSubject("docker-api exec", "failed in work: true ended with 1"));
     }
   }
 
   @Test
   void anEngineThatIsNotThereIsNamed() throws IOException {
-    assertThatThrownBy(() -> DockerApi.open(new Plan.Engines("unix:///nowhere/s", "box")))
+    assertThatThrownBy(() -> DockerApi.open(new BenchPlan.Engines("unix:///nowhere/s", "box")))
         .isInstanceOf(IOException.class)
         .hasMessageStartingWith("the engine at unix:///nowhere/s cannot be reached");
-    assertThatThrownBy(() -> DockerApi.open(new Plan.Engines("tcp://127.0.0.1:1", "box")))
+    assertThatThrownBy(() -> DockerApi.open(new BenchPlan.Engines("tcp://127.0.0.1:1", "box")))
         .hasMessageContaining("only an engine on a unix socket");
     try (FakeEngine engine = new FakeEngine(request -> engine(request, 0))) {
       assertThatThrownBy(() -> DockerApi.open(at(engine, "nosuch")))
@@ -93,14 +93,16 @@ class PeersTest {
 
   @Test
   void aProgramThatFailsTellsItsWords() throws IOException, InterruptedException {
-    Tool.run(Map.of("GREETING", "x"), List.of("sh", "-c", "test $GREETING = x"));
-    assertThatThrownBy(() -> Tool.run(Map.of(), List.of("sh", "-c", "echo no room >&2; exit 3")))
+    LocalProgram.run(Map.of("GREETING", "x"), List.of("sh", "-c", "test $GREETING = x"));
+    assertThatThrownBy(
+            () -> LocalProgram.run(Map.of(), List.of("sh", "-c", "echo no room >&2; exit 3")))
         .isInstanceOf(IOException.class)
         .hasMessage("sh ended with 3: no room");
-    assertThatThrownBy(() -> Tool.run(Map.of(), List.of("isola-no-such-program")))
+    assertThatThrownBy(() -> LocalProgram.run(Map.of(), List.of("isola-no-such-program")))
         .isInstanceOf(IOException.class);
-    assertThatThrownBy(() -> Tool.need("isola-no-such-program")).hasMessage("not installed");
-    assertThatThrownBy(() -> Tool.cleanUp(Map.of(), List.of("false")))
+    assertThatThrownBy(() -> LocalProgram.requireInstalled("isola-no-such-program"))
+        .hasMessage("not installed");
+    assertThatThrownBy(() -> LocalProgram.cleanUp(Map.of(), List.of("false")))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("something is left");
   }
@@ -108,8 +110,9 @@ class PeersTest {
   /** A runtime's {@code run --detach} leaves a process that has our pipe. */
   @Test
   void nobodyWaitsForTheOutputOfWhatIsLeftRunning() throws IOException, InterruptedException {
-    Tool.run(Map.of(), List.of("sh", "-c", "sleep 5 & exit 0"));
-    assertThatThrownBy(() -> Tool.run(Map.of(), List.of("sh", "-c", "echo why; sleep 5 & exit 9")))
+    LocalProgram.run(Map.of(), List.of("sh", "-c", "sleep 5 & exit 0"));
+    assertThatThrownBy(
+            () -> LocalProgram.run(Map.of(), List.of("sh", "-c", "echo why; sleep 5 & exit 9")))
         .hasMessage("sh ended with 9: why");
   }
 }

@@ -22,7 +22,7 @@ class ReportTest {
             List.of(
                 new Density(
                     "x", 3, 3, 2, 1000, 1200, OptionalLong.of(5), 7, 8, 1.5, 0.25, List.of())),
-            List.of(new Absent("cp", "not installed")),
+            List.of(new SkippedSubject("cp", "not installed")),
             Map.of("cpus", 2));
     assertThat(report.json().toString())
         .isEqualTo(
@@ -40,7 +40,7 @@ class ReportTest {
 
   @Test
   void tellsTheMachine() {
-    assertThat(new Machine().json(Map.of("docker", "1")))
+    assertThat(new MachineReport().json(Map.of("docker", "1")))
         .containsKeys("cpus", "memory", "kernel", "architecture", "java", "versions", "loadBefore");
   }
 
@@ -71,9 +71,9 @@ class ReportTest {
 
   @Test
   void aSandboxThatDoesNotAnswerOrLeavesSomethingIsNotGood() {
-    assertThat(density(3, List.of()).good()).isTrue();
-    assertThat(density(2, List.of()).good()).isFalse();
-    assertThat(density(3, List.of("process 7")).good()).isFalse();
+    assertThat(density(3, List.of()).passed()).isTrue();
+    assertThat(density(2, List.of()).passed()).isFalse();
+    assertThat(density(3, List.of("process 7")).passed()).isFalse();
   }
 
   private static Density density(int answered, List<String> left) {

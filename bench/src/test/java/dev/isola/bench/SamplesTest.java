@@ -37,13 +37,13 @@ class SamplesTest {
   @Test
   void cleaningUpIsCountedBesideAndNotWithin() {
     Samples both =
-        Samples.of(5 * MS, 5 * MS).withAfter(MS).and(Samples.of(7 * MS, 7 * MS).withAfter(3 * MS));
+        Samples.of(5 * MS, 5 * MS).withAfter(MS).plus(Samples.of(7 * MS, 7 * MS).withAfter(3 * MS));
     assertThat(both.medianMs()).isEqualTo(6.0);
     assertThat(both.wallNanos()).isEqualTo(12 * MS);
-    assertThat(both.afterwards().count()).isEqualTo(2);
-    assertThat(both.afterwards().medianMs()).isEqualTo(2.0);
-    assertThat(both.afterwards().wallNanos()).isEqualTo(4 * MS);
-    assertThat(Samples.of(1, 1).afterwards().count()).isZero();
+    assertThat(both.cleanupSamples().count()).isEqualTo(2);
+    assertThat(both.cleanupSamples().medianMs()).isEqualTo(2.0);
+    assertThat(both.cleanupSamples().wallNanos()).isEqualTo(4 * MS);
+    assertThat(Samples.of(1, 1).cleanupSamples().count()).isZero();
   }
 
   @Test
@@ -55,7 +55,7 @@ class SamplesTest {
 
   @Test
   void roundsAddUp() {
-    Samples both = Samples.of(10, 3 * MS).and(Samples.of(20, MS, 2 * MS));
+    Samples both = Samples.of(10, 3 * MS).plus(Samples.of(20, MS, 2 * MS));
     assertThat(both.count()).isEqualTo(3);
     assertThat(both.medianMs()).isEqualTo(2.0);
     assertThat(both.wallNanos()).isEqualTo(30);

@@ -1,44 +1,44 @@
 package dev.isola.engine;
 
 import dev.isola.document.request.ProviderPreference;
-import dev.isola.engine.admission.Admission;
+import dev.isola.engine.admission.CapacityPool;
 import dev.isola.engine.admission.Resources;
-import dev.isola.engine.api.Delivery;
+import dev.isola.engine.api.CreateResult;
 import dev.isola.engine.api.Log;
-import dev.isola.engine.api.Page;
-import dev.isola.engine.api.SandboxFilter;
+import dev.isola.engine.api.SandboxCount;
+import dev.isola.engine.api.SandboxListFilter;
+import dev.isola.engine.api.SandboxPage;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.api.StateCount;
 import dev.isola.engine.config.Config;
-import dev.isola.engine.config.Keys;
-import dev.isola.engine.config.Shutdown;
+import dev.isola.engine.config.ConfigKeys;
+import dev.isola.engine.config.ShutdownAction;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.health.HealthMonitor;
-import dev.isola.engine.ledger.Views;
+import dev.isola.engine.ledger.LedgerViews;
 import dev.isola.engine.lifecycle.InternalSandboxes;
-import dev.isola.engine.lifecycle.Living;
-import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.lifecycle.LiveSandboxes;
 import dev.isola.engine.lifecycle.ReservedTags;
+import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.lifecycle.SuspensionState;
-import dev.isola.engine.metrics.Deed;
+import dev.isola.engine.metrics.EngineOperation;
 import dev.isola.engine.metrics.Metrics;
-import dev.isola.engine.metrics.Recorder;
+import dev.isola.engine.metrics.MetricsRecorder;
 import dev.isola.engine.pool.WarmPool;
-import dev.isola.engine.registry.Registry;
+import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.engine.selection.HostAccess;
 import dev.isola.engine.snapshot.ForkKind;
-import dev.isola.engine.snapshot.Forked;
-import dev.isola.engine.snapshot.Forks;
-import dev.isola.engine.snapshot.Snapshots;
+import dev.isola.engine.snapshot.ForkResult;
+import dev.isola.engine.snapshot.ForkService;
+import dev.isola.engine.snapshot.SnapshotService;
 import dev.isola.engine.startup.Startup;
-import dev.isola.engine.template.EarlierTemplates;
+import dev.isola.engine.template.LegacyTemplates;
 import dev.isola.engine.template.TemplateImages;
 import dev.isola.engine.template.TemplateResolver;
 import dev.isola.engine.template.TemplateService;
-import dev.isola.engine.trace.Traces;
-import dev.isola.engine.volume.EarlierVolumes;
+import dev.isola.engine.trace.Tracer;
+import dev.isola.engine.volume.LegacyVolumes;
 import dev.isola.engine.volume.VolumeService;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Pausing;
@@ -56,13 +56,13 @@ import java.util.Optional;
 /**
  * Providers as one service that can be trusted: it chooses the provider of a sandbox, writes down
  * what it does before it does it, keeps some sandboxes ready, destroys them when their time is up,
- * and puts in order what a crash left behind. A façade: {@link EngineParts} do the work.
+ * and puts in order what a crash left behind. A façade: {@link EngineComponents} do the work.
  */
 public final class Engine implements AutoCloseable {
-  private final EngineParts parts;
+  private final EngineComponents parts;
   private final VolumeService volumes;
   private final TemplateService templates;
-  private final Shutdown shutdown;
+  private final ShutdownAction shutdown;
   private final HostAccess hostAccess;
   private final Readiness readiness;
   private final Optional<Duration> defaultTtl;
@@ -70,7 +70,7 @@ public final class Engine implements AutoCloseable {
 
   private Engine(
       Config config,
-      EngineParts parts,
+      EngineComponents parts,
       HealthMonitor health,
       Optional<TemplateImages> images,
       InstantSource clock) {
@@ -80,7 +80,7 @@ public final class Engine implements AutoCloseable {
             parts.ledger,
             parts.registry,
             parts.creator::providerFor,
-            config.get(Keys.PROVIDER),
+            config.get(ConfigKeys.PROVIDER),
             internalSandboxes(),
             clock,
             parts.log);
@@ -90,21 +90,22 @@ public final class Engine implements AutoCloseable {
             images,
             internalSandboxes(),
             parts.snapshots,
-            config.get(Keys.DATA).resolve("templates"),
-            config.get(Keys.PROVIDER),
+            config.get(ConfigKeys.DATA).resolve("templates"),
+            config.get(ConfigKeys.PROVIDER),
             clock,
             parts.log);
-    this.shutdown = config.get(Keys.SHUTDOWN);
+    this.shutdown = config.get(ConfigKeys.SHUTDOWN);
     this.hostAccess = config.hostAccess();
-    this.readiness = new Readiness(parts.selector, config.get(Keys.PROVIDER), health::current);
-    this.defaultTtl = Optional.of(config.get(Keys.SANDBOX_TTL)).filter(Duration::isPositive);
+    this.readiness =
+        new Readiness(parts.selector, config.get(ConfigKeys.PROVIDER), health::current);
+    this.defaultTtl = Optional.of(config.get(ConfigKeys.SANDBOX_TTL)).filter(Duration::isPositive);
   }
 
   /** Opens an engine that builds no templates, as there are no images; see the other method. */
   public static Engine open(
       Config config,
       Ledger ledger,
-      Registry registry,
+      ProviderRegistry registry,
       HealthMonitor health,
       InstantSource clock,
       Log log) {
@@ -120,25 +121,25 @@ public final class Engine implements AutoCloseable {
   public static Engine open(
       Config config,
       Ledger ledger,
-      Registry registry,
+      ProviderRegistry registry,
       HealthMonitor health,
       Optional<TemplateImages> images,
       InstantSource clock,
       Log log) {
-    EngineParts parts = new EngineParts(config, ledger, registry, health, clock, log);
+    EngineComponents parts = new EngineComponents(config, ledger, registry, health, clock, log);
     parts.start(config);
-    new EarlierVolumes(ledger, clock, log).adopt();
-    new EarlierTemplates(ledger, clock, log).adopt();
+    new LegacyVolumes(ledger, clock, log).migrate();
+    new LegacyTemplates(ledger, clock, log).migrate();
     Engine engine = new Engine(config, parts, health, images, clock);
     engine.templates.recover();
-    Duration interval = config.get(Keys.RECONCILE_INTERVAL);
+    Duration interval = config.get(ConfigKeys.RECONCILE_INTERVAL);
     parts.schedule.once("volumes", engine.volumes::reconcile);
     parts.schedule.every(interval, "volumes", engine.volumes::reconcile);
     parts.schedule.once("templates", engine.templates::reconcile);
     parts.schedule.every(interval, "templates", engine.templates::reconcile);
-    Duration kept = config.get(Keys.RETENTION);
+    Duration kept = config.get(ConfigKeys.RETENTION);
     parts.schedule.every(
-        EngineParts.retentionInterval(kept),
+        EngineComponents.retentionInterval(kept),
         "build cache",
         () -> engine.templates.removeUnused(kept));
     return engine;
@@ -147,8 +148,8 @@ public final class Engine implements AutoCloseable {
   private InternalSandboxes internalSandboxes() {
     return new InternalSandboxes() {
       @Override
-      public SandboxView create(Order order) {
-        return Engine.this.create(order).entry();
+      public SandboxView create(SandboxRequest order) {
+        return Engine.this.create(order).view();
       }
 
       @Override
@@ -158,7 +159,7 @@ public final class Engine implements AutoCloseable {
 
       @Override
       public void destroy(SandboxId id) {
-        Engine.this.destroy(id, Destroy.FORCE);
+        Engine.this.destroy(id, DestroyOptions.FORCE);
       }
     };
   }
@@ -169,24 +170,25 @@ public final class Engine implements AutoCloseable {
    *
    * @throws SandboxException when no provider may or can
    */
-  public Delivery create(Order order) {
+  public CreateResult create(SandboxRequest order) {
     refuseWhenClosing();
     hostAccess.check(order.request().spec(), order.hostAccess());
-    ReservedTags.refuse(order.request().tags());
-    Order placed = volumes.admit(new TemplateResolver(templates::built).resolve(order));
-    Delivery delivery =
-        parts.measured.spawn(
+    ReservedTags.reject(order.request().tags());
+    SandboxRequest placed =
+        volumes.resolve(new TemplateResolver(templates::requireBuilt).resolve(order));
+    CreateResult delivery =
+        parts.measured.measureCreate(
             requestedProvider(placed), () -> parts.creator.create(placed, parts.pool));
-    volumes.placed(placed, delivery.entry().provider());
+    volumes.recordProvider(placed, delivery.view().provider());
     return delivery;
   }
 
   /** Unknown names must not become metric labels. */
-  private String requestedProvider(Order order) {
+  private String requestedProvider(SandboxRequest order) {
     return order.request().placement().provider() instanceof ProviderPreference.Named(String name)
             && parts.registry.providers().containsKey(name)
         ? name
-        : Recorder.NOBODY;
+        : MetricsRecorder.NO_PROVIDER;
   }
 
   /** Returns whether a sandbox could be made now, and by which provider. Does not wait. */
@@ -200,18 +202,19 @@ public final class Engine implements AutoCloseable {
   }
 
   /** Returns what is written down of a sandbox; one that cannot be read is in state error. */
-  public SandboxView entry(SandboxId id) {
-    return shown(parts.book.need(id));
+  public SandboxView view(SandboxId id) {
+    return toView(parts.book.require(id));
   }
 
-  private SandboxView shown(SandboxEntry entry) {
-    return Views.of(parts.quarantine.shown(entry));
+  private SandboxView toView(SandboxEntry entry) {
+    return LedgerViews.of(parts.quarantine.asError(entry));
   }
 
   /** Returns what is written down of sandboxes; one that cannot be read is in state error. */
-  public Page list(SandboxFilter filter, String after, int limit) {
-    dev.isola.store.Page page = parts.ledger.sandboxes().list(Views.of(filter), after, limit);
-    return new Page(page.entries().stream().map(this::shown).toList(), page.next());
+  public SandboxPage list(SandboxListFilter filter, String after, int limit) {
+    dev.isola.store.EntryPage page =
+        parts.ledger.sandboxes().list(LedgerViews.of(filter), after, limit);
+    return new SandboxPage(page.entries().stream().map(this::toView).toList(), page.next());
   }
 
   /**
@@ -221,80 +224,84 @@ public final class Engine implements AutoCloseable {
    * @throws dev.isola.spi.error.Gone when it is not there any more
    */
   public Sandbox sandbox(SandboxId id) {
-    Living.Held held =
+    LiveSandboxes.LiveSandbox held =
         parts
             .living
-            .held(id)
+            .find(id)
             .filter(one -> one.sandbox().state() == SandboxState.RUNNING)
-            .orElseGet(() -> found(id));
-    parts.expiry.used(id);
+            .orElseGet(() -> attach(id));
+    parts.expiry.touch(id);
     return parts.measured.sandbox(held.sandbox(), held.provider());
   }
 
-  private Living.Held found(SandboxId id) {
-    SandboxEntry entry = parts.book.need(id);
+  private LiveSandboxes.LiveSandbox attach(SandboxId id) {
+    SandboxEntry entry = parts.book.require(id);
     if (SuspensionState.resumesOnRequest(entry)
         && (entry.state() == SandboxState.PAUSED || entry.state() == SandboxState.STOPPED)) {
-      entry = resumed(id);
+      entry = doResume(id);
     }
-    return new Living.Held(parts.living.of(entry), entry.provider());
+    return new LiveSandboxes.LiveSandbox(parts.living.get(entry), entry.provider());
   }
 
   /** Lets a sandbox live for {@code fromNow}. */
   public SandboxView renew(SandboxId id, Duration fromNow) {
-    return Views.of(parts.operations.renew(id, fromNow));
+    return LedgerViews.of(parts.operations.renew(id, fromNow));
   }
 
   public SandboxView pause(SandboxId id, Pausing.PauseKind kind) {
-    return Views.of(
-        parts.measured.deed(Deed.PAUSE, providerOf(id), () -> parts.operations.pause(id, kind)));
+    return LedgerViews.of(
+        parts.measured.measure(
+            EngineOperation.PAUSE, providerOf(id), () -> parts.operations.pause(id, kind)));
   }
 
   /** Resumes a sandbox that is paused or suspended. */
   public SandboxView resume(SandboxId id) {
-    return Views.of(resumed(id));
+    return LedgerViews.of(doResume(id));
   }
 
-  private SandboxEntry resumed(SandboxId id) {
-    return parts.measured.deed(Deed.RESUME, providerOf(id), () -> parts.operations.resume(id));
+  private SandboxEntry doResume(SandboxId id) {
+    return parts.measured.measure(
+        EngineOperation.RESUME, providerOf(id), () -> parts.operations.resume(id));
   }
 
   /**
    * Returns a number that changes each time a sandbox was resumed without its memory: what a client
    * started in it for all its life has to be started again.
    */
-  public long waking(SandboxId id) {
-    return parts.living.waking(id);
+  public long bootGeneration(SandboxId id) {
+    return parts.living.bootGeneration(id);
   }
 
   private String providerOf(SandboxId id) {
-    return parts.book.find(id).map(SandboxEntry::provider).orElse(Recorder.NOBODY);
+    return parts.book.find(id).map(SandboxEntry::provider).orElse(MetricsRecorder.NO_PROVIDER);
   }
 
   /** Destroys a sandbox; returns when nothing is left. Does nothing to one that is gone. */
-  public void destroy(SandboxId id, Destroy how) {
-    parts.measured.deed(
-        Deed.DESTROY, providerOf(id), () -> parts.ender.end(id, how, "destroyed by its owner"));
+  public void destroy(SandboxId id, DestroyOptions how) {
+    parts.measured.measure(
+        EngineOperation.DESTROY,
+        providerOf(id),
+        () -> parts.ender.destroy(id, how, "destroyed by its owner"));
   }
 
   /** Counts the sandboxes that are not destroyed. */
-  public List<StateCount> counts() {
-    return parts.ledger.sandboxes().counts().stream().map(Views::of).toList();
+  public List<SandboxCount> counts() {
+    return parts.ledger.sandboxes().countByState().stream().map(LedgerViews::of).toList();
   }
 
   /** Returns what providers without a capacity of their own have promised, and what is left. */
-  public Admission.Usage promised() {
+  public CapacityPool.Usage reserved() {
     return parts.admission.usage();
   }
 
   /** Returns the capacity by which sandboxes are admitted to a provider, and what is left of it. */
-  public Admission.Usage capacityFor(String provider) {
+  public CapacityPool.Usage capacityFor(String provider) {
     return parts.admission.usage(provider);
   }
 
   /** Returns what is promised to the sandboxes of a provider. */
-  public Resources promised(String provider) {
-    return parts.admission.promised(provider);
+  public Resources reserved(String provider) {
+    return parts.admission.reserved(provider);
   }
 
   /**
@@ -302,12 +309,12 @@ public final class Engine implements AutoCloseable {
    *
    * @return for each of them the sandbox, or why there is none
    */
-  public List<Forked> fork(SandboxId id, int count) {
+  public List<ForkResult> fork(SandboxId id, int count) {
     return fork(id, count, ForkKind.FILESYSTEM);
   }
 
   /** Makes {@code count} sandboxes for a client that may not ask for anything of the host. */
-  public List<Forked> fork(SandboxId id, int count, ForkKind kind) {
+  public List<ForkResult> fork(SandboxId id, int count, ForkKind kind) {
     return fork(id, count, kind, false);
   }
 
@@ -317,15 +324,15 @@ public final class Engine implements AutoCloseable {
    * @param hostAccess whether the client may ask for what the sandbox has of the host
    * @throws dev.isola.spi.error.Unsupported when that cannot be had, with nothing done
    */
-  public List<Forked> fork(SandboxId id, int count, ForkKind kind, boolean hostAccess) {
+  public List<ForkResult> fork(SandboxId id, int count, ForkKind kind, boolean hostAccess) {
     return fork(id, count, kind, hostAccess, Startup.NONE);
   }
 
   /** Makes {@code count} sandboxes, in each of which {@code startup} runs before it is ready. */
-  public List<Forked> fork(
+  public List<ForkResult> fork(
       SandboxId id, int count, ForkKind kind, boolean hostAccess, Startup startup) {
     refuseWhenClosing();
-    return new Forks(
+    return new ForkService(
             parts.book,
             parts.snapshots,
             parts.secrets,
@@ -336,7 +343,7 @@ public final class Engine implements AutoCloseable {
         .fork(id, count, kind);
   }
 
-  public Snapshots snapshots() {
+  public SnapshotService snapshots() {
     return parts.snapshots;
   }
 
@@ -361,7 +368,7 @@ public final class Engine implements AutoCloseable {
   }
 
   /** Returns where spans go. */
-  public Traces traces() {
+  public Tracer tracer() {
     return parts.traces;
   }
 
@@ -382,21 +389,22 @@ public final class Engine implements AutoCloseable {
     templates.close();
     parts.schedule.close();
     parts.pool.close();
-    if (shutdown == Shutdown.DRAIN) {
+    if (shutdown == ShutdownAction.DRAIN) {
       drain();
     }
     parts.close();
   }
 
   private void drain() {
-    SandboxFilter filter = SandboxFilter.ALL.notDestroyed();
+    SandboxListFilter filter = SandboxListFilter.ALL.notDestroyed();
     String cursor = "";
     do {
-      Page page = list(filter, cursor, Page.MAX_LIMIT);
+      SandboxPage page = list(filter, cursor, SandboxPage.MAX_LIMIT);
       for (SandboxView entry : page.entries()) {
         parts.schedule.attempt(
             "ending sandbox " + entry.id(),
-            () -> parts.ender.end(entry.id(), Destroy.FORCE, "the server was shut down"));
+            () ->
+                parts.ender.destroy(entry.id(), DestroyOptions.FORCE, "the server was shut down"));
       }
       cursor = page.next().orElse("");
     } while (!cursor.isEmpty());

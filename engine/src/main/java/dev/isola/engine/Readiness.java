@@ -1,9 +1,9 @@
 package dev.isola.engine;
 
 import dev.isola.document.request.CreateRequest;
-import dev.isola.engine.api.Standing;
+import dev.isola.engine.api.ProviderStatus;
+import dev.isola.engine.selection.ProviderSelector;
 import dev.isola.engine.selection.Selection;
-import dev.isola.engine.selection.Selector;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.NotFound;
 import dev.isola.spi.provider.ProviderInfo;
@@ -19,7 +19,8 @@ import java.util.function.Supplier;
  * @param provider that the configuration names, or auto
  * @param standings how providers stand now, without waiting
  */
-public record Readiness(Selector selector, String provider, Supplier<List<Standing>> standings) {
+public record Readiness(
+    ProviderSelector selector, String provider, Supplier<List<ProviderStatus>> statuses) {
   private static final SandboxSpec PLAIN = SandboxSpec.builder(new SandboxId("readiness")).build();
 
   public boolean isReady() {
@@ -38,7 +39,7 @@ public record Readiness(Selector selector, String provider, Supplier<List<Standi
 
   private Optional<Selection> selection() {
     try {
-      return Optional.of(selector.select(CreateRequest.of(PLAIN, provider), standings.get()));
+      return Optional.of(selector.select(CreateRequest.of(PLAIN, provider), statuses.get()));
     } catch (NotFound e) {
       return Optional.empty(); // it has not been asked yet, or there is none of that name
     }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.spec.SandboxSpec;
@@ -20,17 +20,17 @@ import org.junit.jupiter.api.io.TempDir;
 class DefaultTtlTest {
   @TempDir Path folder;
 
-  private static Order order(String id) {
+  private static SandboxRequest order(String id) {
     SandboxSpec spec = SandboxSpec.builder(new SandboxId(id)).build();
-    return Order.of(CreateRequest.of(spec, "gvisor").withTtl(Duration.ofHours(24)));
+    return SandboxRequest.of(CreateRequest.of(spec, "gvisor").withTtl(Duration.ofHours(24)));
   }
 
   @Test
   void aDefaultIsShortenedToWhatTheBackendAllows() throws IOException {
     FakeProvider cloud = new FakeProvider("gvisor");
     cloud.longestTtl = Duration.ofHours(1);
-    try (EngineHouse house = new EngineHouse(folder, "", cloud)) {
-      SandboxView made = house.engine.create(order("one").withDefaultTtl()).entry();
+    try (EngineFixture house = new EngineFixture(folder, "", cloud)) {
+      SandboxView made = house.engine.create(order("one").withDefaultTtl()).view();
       assertThat(made.expiresAt()).contains(made.createdAt().plus(Duration.ofHours(1)));
       assertThat(cloud.lastSpec)
           .extracting(SandboxSpec::deadline)
@@ -42,7 +42,7 @@ class DefaultTtlTest {
   void aTtlThatTheClientNamedIsRefused() throws IOException {
     FakeProvider cloud = new FakeProvider("gvisor");
     cloud.longestTtl = Duration.ofHours(1);
-    try (EngineHouse house = new EngineHouse(folder, "", cloud)) {
+    try (EngineFixture house = new EngineFixture(folder, "", cloud)) {
       assertThatThrownBy(() -> house.engine.create(order("one")))
           .isInstanceOf(InvalidRequest.class)
           .hasMessageContaining("the ttl is too long");

@@ -7,12 +7,12 @@ import static org.awaitility.Awaitility.await;
 
 import dev.isola.document.SpecDocument;
 import dev.isola.document.request.CreateRequest;
-import dev.isola.engine.api.Delivery;
-import dev.isola.engine.api.Event;
-import dev.isola.engine.api.SandboxFilter;
-import dev.isola.engine.lifecycle.Order;
-import dev.isola.engine.lifecycle.SpecText;
-import dev.isola.spi.Destroy;
+import dev.isola.engine.api.CreateResult;
+import dev.isola.engine.api.EventView;
+import dev.isola.engine.api.SandboxListFilter;
+import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.lifecycle.SpecCodec;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -85,8 +85,8 @@ class EngineTest {
     database().remove(ledger);
   }
 
-  private EngineHouse house(String yaml, ProviderFactory... more) throws IOException {
-    return new EngineHouse(folder, ledger, yaml, more);
+  private EngineFixture house(String yaml, ProviderFactory... more) throws IOException {
+    return new EngineFixture(folder, ledger, yaml, more);
   }
 
   private static SandboxSpec.Builder spec() {
@@ -97,35 +97,35 @@ class EngineTest {
     return CreateRequest.of(spec().build(), "test").withTtl(Duration.ofMinutes(1));
   }
 
-  private static Order order(SandboxSpec spec) {
-    return Order.of(CreateRequest.of(spec, "test"));
+  private static SandboxRequest order(SandboxSpec spec) {
+    return SandboxRequest.of(CreateRequest.of(spec, "test"));
   }
 
-  private static String echo(Delivery delivery) {
+  private static String echo(CreateResult delivery) {
     return delivery.sandbox().run(Command.shell("echo works")).stdout().text();
   }
 
-  private static List<String> types(EngineHouse house, SandboxId id) {
+  private static List<String> types(EngineFixture house, SandboxId id) {
     return house.engine.events().after(0, 1000).stream()
         .filter(event -> event.sandbox().filter(id::equals).isPresent())
-        .map(Event::type)
+        .map(EventView::type)
         .toList();
   }
 
   @Test
   void whatHappensIsWrittenDown() throws IOException {
-    try (EngineHouse house = house("")) {
-      Delivery delivery = house.engine.create(order(spec().build()));
-      SandboxId id = delivery.entry().id();
+    try (EngineFixture house = house("")) {
+      CreateResult delivery = house.engine.create(order(spec().build()));
+      SandboxId id = delivery.view().id();
       assertThat(echo(delivery)).isEqualTo("works\n");
-      assertThat(delivery.entry().provider()).isEqualTo("test");
-      assertThat(delivery.entry().isolation()).isEqualTo(Isolation.PROCESS);
-      assertThat(delivery.entry().warm()).isFalse();
-      assertThat(house.engine.entry(id).state()).isEqualTo(SandboxState.RUNNING);
+      assertThat(delivery.view().provider()).isEqualTo("test");
+      assertThat(delivery.view().isolation()).isEqualTo(Isolation.PROCESS);
+      assertThat(delivery.view().warm()).isFalse();
+      assertThat(house.engine.view(id).state()).isEqualTo(SandboxState.RUNNING);
 
-      house.engine.destroy(id, Destroy.NORMAL);
-      house.engine.destroy(id, Destroy.NORMAL);
-      assertThat(house.engine.entry(id).state()).isEqualTo(SandboxState.DESTROYED);
+      house.engine.destroy(id, DestroyOptions.NORMAL);
+      house.engine.destroy(id, DestroyOptions.NORMAL);
+      assertThat(house.engine.view(id).state()).isEqualTo(SandboxState.DESTROYED);
       assertThat(types(house, id)).containsExactly("spawn", "ready", "stateChange", "terminate");
       assertThatThrownBy(() -> house.engine.sandbox(id)).isInstanceOf(Gone.class);
       assertThatThrownBy(() -> house.engine.sandbox(new SandboxId("never")))
@@ -135,17 +135,20 @@ class EngineTest {
 
   @Test
   void aRepeatedOrderMakesNoSecondSandbox() throws Exception {
-    try (EngineHouse house = house("");
+    try (EngineFixture house = house("");
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
-      Callable<Delivery> client = () -> house.engine.create(order(spec().build()).withKey("k1"));
+      Callable<CreateResult> client =
+          () -> house.engine.create(order(spec().build()).withIdempotencyKey("k1"));
       Set<SandboxId> ids = new java.util.HashSet<>();
-      for (Future<Delivery> made : clients.invokeAll(java.util.Collections.nCopies(16, client))) {
-        ids.add(made.get().entry().id());
+      for (Future<CreateResult> made :
+          clients.invokeAll(java.util.Collections.nCopies(16, client))) {
+        ids.add(made.get().view().id());
       }
       assertThat(ids).hasSize(1);
       assertThat(house.registry.get("test").inventory()).hasSize(1);
       assertThatThrownBy(
-              () -> house.engine.create(order(spec().env("A", "1").build()).withKey("k1")))
+              () ->
+                  house.engine.create(order(spec().env("A", "1").build()).withIdempotencyKey("k1")))
           .isInstanceOf(Conflict.class)
           .hasMessageContaining("another request");
     }
@@ -153,39 +156,39 @@ class EngineTest {
 
   @Test
   void whoseTimeIsUpEndsAndWhoIsRenewedDoesNot() throws IOException {
-    try (EngineHouse house = house("")) {
-      SandboxId ends = house.engine.create(Order.of(brief())).entry().id();
-      SandboxId renewed = house.engine.create(Order.of(brief())).entry().id();
+    try (EngineFixture house = house("")) {
+      SandboxId ends = house.engine.create(SandboxRequest.of(brief())).view().id();
+      SandboxId renewed = house.engine.create(SandboxRequest.of(brief())).view().id();
       SandboxId idle =
           house
               .engine
               .create(order(spec().build()).withIdleTimeout(Duration.ofSeconds(30)))
-              .entry()
+              .view()
               .id();
       house.engine.renew(renewed, Duration.ofHours(1));
       house.clock.pass(Duration.ofMinutes(2));
       await()
           .untilAsserted(
               () -> {
-                assertThat(house.engine.entry(ends).state()).isEqualTo(SandboxState.DESTROYED);
-                assertThat(house.engine.entry(idle).state()).isEqualTo(SandboxState.DESTROYED);
+                assertThat(house.engine.view(ends).state()).isEqualTo(SandboxState.DESTROYED);
+                assertThat(house.engine.view(idle).state()).isEqualTo(SandboxState.DESTROYED);
               });
-      assertThat(house.engine.entry(ends).cause()).hasValue("its time was up");
-      assertThat(house.engine.entry(idle).cause().orElse("")).startsWith("it was idle");
-      assertThat(house.engine.entry(renewed).state()).isEqualTo(SandboxState.RUNNING);
+      assertThat(house.engine.view(ends).cause()).hasValue("its time was up");
+      assertThat(house.engine.view(idle).cause().orElse("")).startsWith("it was idle");
+      assertThat(house.engine.view(renewed).state()).isEqualTo(SandboxState.RUNNING);
       assertThatThrownBy(() -> house.engine.renew(ends, Duration.ofHours(1)))
           .isInstanceOf(Gone.class);
     }
   }
 
-  private static SandboxId idleSoon(EngineHouse house) {
-    Order order = order(spec().build()).withIdleTimeout(Duration.ofSeconds(30));
-    return house.engine.create(order).entry().id();
+  private static SandboxId idleSoon(EngineFixture house) {
+    SandboxRequest order = order(spec().build()).withIdleTimeout(Duration.ofSeconds(30));
+    return house.engine.create(order).view().id();
   }
 
   @Test
   void whatSomebodyIsAtWorkWithIsNotIdle() throws IOException {
-    try (EngineHouse house = house("")) {
+    try (EngineFixture house = house("")) {
       SandboxId idle = idleSoon(house);
       SandboxId commanded = idleSoon(house);
       SandboxId attached = idleSoon(house);
@@ -212,7 +215,7 @@ class EngineTest {
       house.clock.pass(Duration.ofMinutes(2));
       awaitDestroyed(house, List.of(idle, left));
       assertThat(used)
-          .extracting(id -> house.engine.entry(id).state())
+          .extracting(id -> house.engine.view(id).state())
           .containsOnly(SandboxState.RUNNING);
 
       running.close();
@@ -229,7 +232,7 @@ class EngineTest {
               () -> {
                 house.clock.pass(Duration.ofMinutes(2));
                 assertThat(used)
-                    .extracting(id -> house.engine.entry(id).state())
+                    .extracting(id -> house.engine.view(id).state())
                     .containsOnly(SandboxState.DESTROYED);
               });
     }
@@ -240,19 +243,19 @@ class EngineTest {
     return execution.id();
   }
 
-  private static void awaitDestroyed(EngineHouse house, List<SandboxId> all) {
+  private static void awaitDestroyed(EngineFixture house, List<SandboxId> all) {
     await()
         .untilAsserted(
             () ->
                 assertThat(all)
-                    .extracting(id -> house.engine.entry(id).state())
+                    .extracting(id -> house.engine.view(id).state())
                     .containsOnly(SandboxState.DESTROYED));
   }
 
   @Test
   void pausedIsWrittenAndResumed() throws IOException {
-    try (EngineHouse house = house("")) {
-      SandboxId id = house.engine.create(order(spec().build())).entry().id();
+    try (EngineFixture house = house("")) {
+      SandboxId id = house.engine.create(order(spec().build())).view().id();
       assertThat(house.engine.pause(id, PauseKind.MEMORY).state()).isEqualTo(SandboxState.PAUSED);
       assertThat(house.engine.resume(id).state()).isEqualTo(SandboxState.RUNNING);
     }
@@ -260,21 +263,21 @@ class EngineTest {
 
   @Test
   void survivorsAreFoundAgain() throws IOException {
-    try (EngineHouse house = house("")) {
-      SandboxId id = house.engine.create(order(spec().build())).entry().id();
+    try (EngineFixture house = house("")) {
+      SandboxId id = house.engine.create(order(spec().build())).view().id();
       house.restart(() -> {});
       assertThat(house.engine.sandbox(id).run(Command.shell("echo still")).stdout().text())
           .isEqualTo("still\n");
-      assertThat(house.engine.entry(id).state()).isEqualTo(SandboxState.RUNNING);
+      assertThat(house.engine.view(id).state()).isEqualTo(SandboxState.RUNNING);
     }
   }
 
   @Test
   void whatACrashLeftBehindIsRemoved() throws IOException {
-    try (EngineHouse house = house("")) {
+    try (EngineFixture house = house("")) {
       SandboxId half = new SandboxId("half");
       SandboxId unknown = new SandboxId("unknown");
-      SandboxId lost = house.engine.create(order(spec().build())).entry().id();
+      SandboxId lost = house.engine.create(order(spec().build())).view().id();
       house.restart(
           () -> {
             // An intent without an end, a sandbox without an intent, and one that somebody took.
@@ -292,21 +295,20 @@ class EngineTest {
                         new dev.isola.spi.provider.ProviderContext(
                             house.instance(), folder.resolve("test"), house.clock))) {
               provider.create(SandboxSpec.builder(unknown).build());
-              provider.destroy(lost, Destroy.FORCE);
+              provider.destroy(lost, DestroyOptions.FORCE);
             }
           });
-      assertThat(house.engine.entry(half).state()).isEqualTo(SandboxState.DESTROYED);
-      assertThat(house.engine.entry(half).cause().orElse(""))
-          .contains("while the sandbox was made");
-      assertThat(house.engine.entry(lost).state()).isEqualTo(SandboxState.DESTROYED);
-      assertThat(house.engine.entry(lost).cause().orElse("")).startsWith("lost: ");
+      assertThat(house.engine.view(half).state()).isEqualTo(SandboxState.DESTROYED);
+      assertThat(house.engine.view(half).cause().orElse("")).contains("while the sandbox was made");
+      assertThat(house.engine.view(lost).state()).isEqualTo(SandboxState.DESTROYED);
+      assertThat(house.engine.view(lost).cause().orElse("")).startsWith("lost: ");
       assertThat(house.registry.get("test").inventory()).isEmpty();
     }
   }
 
   @Test
   void whatWasHalfMadeIsEndedThoughItsTimeIsOver() throws IOException {
-    try (EngineHouse house = house("")) {
+    try (EngineFixture house = house("")) {
       SandboxId half = new SandboxId("half");
       house.restart(
           () ->
@@ -318,9 +320,8 @@ class EngineTest {
                               half, "{}", "hash", "test", Isolation.PROCESS, house.clock.instant())
                           .expiresAt(house.clock.instant().minusSeconds(1))
                           .build()));
-      assertThat(house.engine.entry(half).state()).isEqualTo(SandboxState.DESTROYED);
-      assertThat(house.engine.entry(half).cause().orElse(""))
-          .contains("while the sandbox was made");
+      assertThat(house.engine.view(half).state()).isEqualTo(SandboxState.DESTROYED);
+      assertThat(house.engine.view(half).cause().orElse("")).contains("while the sandbox was made");
     }
   }
 
@@ -328,10 +329,11 @@ class EngineTest {
   void theAttemptsBeforeAreWrittenDown() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor").failing(ErrorCode.SPAWN_FAILED, "no room");
     FakeProvider bubblewrap = new FakeProvider("bubblewrap");
-    try (EngineHouse house = house("", gvisor, bubblewrap)) {
-      Delivery delivery = house.engine.create(Order.of(CreateRequest.auto(spec().build())));
-      assertThat(delivery.entry().provider()).isEqualTo("bubblewrap");
-      assertThat(delivery.entry().attempts())
+    try (EngineFixture house = house("", gvisor, bubblewrap)) {
+      CreateResult delivery =
+          house.engine.create(SandboxRequest.of(CreateRequest.auto(spec().build())));
+      assertThat(delivery.view().provider()).isEqualTo("bubblewrap");
+      assertThat(delivery.view().attempts())
           .singleElement()
           .satisfies(
               attempt -> {
@@ -344,37 +346,40 @@ class EngineTest {
   @Test
   void aFailedCreateLeavesNothing() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor").failing(ErrorCode.SPAWN_FAILED, "no room");
-    try (EngineHouse house = house("", gvisor)) {
+    try (EngineFixture house = house("", gvisor)) {
       SandboxSpec spec = spec().build();
-      assertThatThrownBy(() -> house.engine.create(Order.of(CreateRequest.of(spec, "gvisor"))))
+      assertThatThrownBy(
+              () -> house.engine.create(SandboxRequest.of(CreateRequest.of(spec, "gvisor"))))
           .hasMessageContaining("no room");
-      assertThat(house.engine.entry(spec.id()).state()).isEqualTo(SandboxState.DESTROYED);
-      assertThat(house.engine.list(SandboxFilter.ALL.notDestroyed(), "", 10).entries()).isEmpty();
+      assertThat(house.engine.view(spec.id()).state()).isEqualTo(SandboxState.DESTROYED);
+      assertThat(house.engine.list(SandboxListFilter.ALL.notDestroyed(), "", 10).entries())
+          .isEmpty();
     }
   }
 
   @Test
   void warmOnesAreHandedOutOnceAndMadeAnew() throws Exception {
-    try (EngineHouse house = house(POOL);
+    try (EngineFixture house = house(POOL);
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
       await().until(() -> pooled(house) == 2);
-      Callable<Delivery> client =
+      Callable<CreateResult> client =
           () -> house.engine.create(order(spec().env("KIND", "warm").build()));
       Set<SandboxId> ids = new java.util.HashSet<>();
       int warm = 0;
-      for (Future<Delivery> made : clients.invokeAll(java.util.Collections.nCopies(8, client))) {
-        ids.add(made.get().entry().id());
-        warm += made.get().entry().warm() ? 1 : 0;
+      for (Future<CreateResult> made :
+          clients.invokeAll(java.util.Collections.nCopies(8, client))) {
+        ids.add(made.get().view().id());
+        warm += made.get().view().warm() ? 1 : 0;
         assertThat(echo(made.get())).isEqualTo("works\n");
       }
       assertThat(ids).hasSize(8);
       assertThat(warm).isGreaterThanOrEqualTo(2);
       await().until(() -> pooled(house) == 2);
 
-      Delivery cold = house.engine.create(order(spec().env("KIND", "other").build()));
-      assertThat(cold.entry().warm()).isFalse();
-      assertThat(house.engine.pool().tally().hits()).isEqualTo(warm);
-      assertThat(house.engine.pool().tally().misses()).containsKey("no pool for this spec");
+      CreateResult cold = house.engine.create(order(spec().env("KIND", "other").build()));
+      assertThat(cold.view().warm()).isFalse();
+      assertThat(house.engine.pool().stats().hits()).isEqualTo(warm);
+      assertThat(house.engine.pool().stats().misses()).containsKey("no pool for this spec");
       assertThat(house.log.infos).anyMatch(line -> line.contains("no pool for this spec"));
     }
   }
@@ -383,17 +388,18 @@ class EngineTest {
   @Test
   void aKeyOfWhichNoSandboxCameIsFree() throws Exception {
     FakeProvider gvisor = new FakeProvider("gvisor").failing(ErrorCode.SPAWN_FAILED, "not today");
-    try (EngineHouse house = house("", gvisor)) {
-      Callable<Delivery> client =
+    try (EngineFixture house = house("", gvisor)) {
+      Callable<CreateResult> client =
           () ->
               house.engine.create(
-                  Order.of(CreateRequest.of(spec().build(), "gvisor")).withKey("k"));
+                  SandboxRequest.of(CreateRequest.of(spec().build(), "gvisor"))
+                      .withIdempotencyKey("k"));
       assertThatThrownBy(client::call).hasMessageContaining("not today");
       gvisor.failure = null;
-      Delivery made = client.call();
+      CreateResult made = client.call();
       assertThat(made.repeated()).isFalse();
-      assertThat(client.call().entry().id()).isEqualTo(made.entry().id());
-      house.engine.destroy(made.entry().id(), Destroy.NORMAL);
+      assertThat(client.call().view().id()).isEqualTo(made.view().id());
+      house.engine.destroy(made.view().id(), DestroyOptions.NORMAL);
       assertThatThrownBy(client::call).isInstanceOf(Gone.class);
     }
   }
@@ -401,15 +407,17 @@ class EngineTest {
   /** Who gets a warm one owns it as if it had been made for them, and so does their key. */
   @Test
   void aWarmOneBelongsToWhoAskedForIt() throws IOException {
-    try (EngineHouse house = house(POOL)) {
+    try (EngineFixture house = house(POOL)) {
       for (String tenant : List.of("red", "blue")) {
         await().until(() -> pooled(house) == 2);
-        Delivery delivery =
+        CreateResult delivery =
             house.engine.create(
-                order(spec().env("KIND", "warm").build()).withTenant(tenant).withKey("one"));
-        assertThat(delivery.entry().warm()).isTrue();
+                order(spec().env("KIND", "warm").build())
+                    .withTenant(tenant)
+                    .withIdempotencyKey("one"));
+        assertThat(delivery.view().warm()).isTrue();
         assertThat(delivery.repeated()).isFalse();
-        assertThat(delivery.entry().tenant()).isEqualTo(tenant);
+        assertThat(delivery.view().tenant()).isEqualTo(tenant);
       }
     }
   }
@@ -417,12 +425,12 @@ class EngineTest {
   /** Who claims while the pool is being filled is not forgotten until the next round. */
   @Test
   void aPoolThatIsTakenFromWhileItIsFilledIsFilledAgain() throws IOException {
-    try (EngineHouse house = house(POOL)) {
+    try (EngineFixture house = house(POOL)) {
       for (int i = 0; i < 50; i++) {
         await().until(() -> pooled(house) == 2);
-        Delivery delivery = house.engine.create(order(spec().env("KIND", "warm").build()));
-        assertThat(delivery.entry().warm()).isTrue();
-        house.engine.destroy(delivery.entry().id(), Destroy.FORCE);
+        CreateResult delivery = house.engine.create(order(spec().env("KIND", "warm").build()));
+        assertThat(delivery.view().warm()).isTrue();
+        house.engine.destroy(delivery.view().id(), DestroyOptions.FORCE);
       }
     }
   }
@@ -431,7 +439,7 @@ class EngineTest {
   void whatASpecRequiresDecidesWhoMakesItAndIsWrittenDown() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor");
     FakeProvider bubblewrap = new FakeProvider("bubblewrap");
-    try (EngineHouse house = house(POOL, gvisor, bubblewrap)) {
+    try (EngineFixture house = house(POOL, gvisor, bubblewrap)) {
       Map<String, ?> document =
           Map.of(
               "require",
@@ -440,18 +448,18 @@ class EngineTest {
                   "capabilities", List.of("pausing"),
                   "limits", List.of("memory")));
       CreateRequest request = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
-      Delivery delivery = house.engine.create(Order.of(request));
-      assertThat(delivery.entry().provider()).isEqualTo("gvisor");
-      assertThat(delivery.entry().isolation()).isEqualTo(Isolation.KERNEL);
-      assertThat(delivery.entry().warm()).isFalse();
-      assertThat(delivery.entry().attempts()).isEmpty();
-      assertThat(SpecText.read(delivery.entry().spec(), request.spec().id()).placement())
+      CreateResult delivery = house.engine.create(SandboxRequest.of(request));
+      assertThat(delivery.view().provider()).isEqualTo("gvisor");
+      assertThat(delivery.view().isolation()).isEqualTo(Isolation.KERNEL);
+      assertThat(delivery.view().warm()).isFalse();
+      assertThat(delivery.view().attempts()).isEmpty();
+      assertThat(SpecCodec.decode(delivery.view().spec(), request.spec().id()).placement())
           .isEqualTo(request.placement());
 
       CreateRequest never =
           SpecDocument.fromMap(
               Map.of("require", Map.of("isolation", "vm")), () -> SandboxId.random(RANDOM));
-      assertThatThrownBy(() -> house.engine.create(Order.of(never)))
+      assertThatThrownBy(() -> house.engine.create(SandboxRequest.of(never)))
           .isInstanceOf(Unsupported.class)
           .hasMessageContaining("gvisor: isolation kernel is weaker than vm")
           .hasMessageContaining("bubblewrap: isolation container is weaker than vm")
@@ -462,23 +470,23 @@ class EngineTest {
       CreateRequest warm =
           CreateRequest.of(spec().env("KIND", "warm").build(), "test")
               .requiring(Requirements.capabilities(Pausing.class));
-      assertThat(house.engine.create(Order.of(warm)).entry().warm()).isTrue();
+      assertThat(house.engine.create(SandboxRequest.of(warm)).view().warm()).isTrue();
     }
   }
 
-  private static long pooled(EngineHouse house) {
+  private static long pooled(EngineFixture house) {
     return house
         .engine
-        .list(SandboxFilter.ALL.pooled(true).states(SandboxState.RUNNING), "", 100)
+        .list(SandboxListFilter.ALL.pooled(true).states(SandboxState.RUNNING), "", 100)
         .entries()
         .size();
   }
 
   @Test
   void aWaitEndsWhenTheStateComes() throws Exception {
-    try (EngineHouse house = house("")) {
-      SandboxId id = house.engine.create(order(spec().build())).entry().id();
-      Thread.ofVirtual().start(() -> house.engine.destroy(id, Destroy.NORMAL));
+    try (EngineFixture house = house("")) {
+      SandboxId id = house.engine.create(order(spec().build())).view().id();
+      Thread.ofVirtual().start(() -> house.engine.destroy(id, DestroyOptions.NORMAL));
       SandboxEntry entry =
           house
               .engine

@@ -1,13 +1,13 @@
 package dev.isola.engine;
 
-import dev.isola.engine.api.Standing;
-import dev.isola.spi.Destroy;
+import dev.isola.engine.api.ProviderStatus;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
 import dev.isola.spi.Hosting;
+import dev.isola.spi.InventoryItem;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
-import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.UsageReporting.Usage;
@@ -25,7 +25,7 @@ import dev.isola.spi.provider.SpecSupport;
 import dev.isola.spi.spec.ApiVersion;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.EnumSet;
@@ -77,7 +77,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
       new SpecSupport(
           EnumSet.complementOf(EnumSet.of(SpecFeature.GPUS)),
           EnumSet.allOf(NetworkMode.class),
-          EnumSet.allOf(Volume.Type.class),
+          EnumSet.allOf(VolumeMount.Type.class),
           EnumSet.allOf(LimitKind.class));
 
   private final String name;
@@ -92,7 +92,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
   public volatile Runnable beforeCreate = () -> {};
   public volatile Consumer<SandboxId> beforeDestroy = id -> {};
   public volatile @Nullable Supplier<RuntimeException> inventoryFailure;
-  public volatile List<Sighting> sightings = List.of();
+  public volatile List<InventoryItem> sightings = List.of();
   public volatile Optional<String> imageDigest = Optional.empty();
   public volatile @Nullable SandboxSpec lastSpec;
 
@@ -140,12 +140,12 @@ public final class FakeProvider implements Provider, ProviderFactory {
     return this;
   }
 
-  public Standing standing() {
-    return new Standing(name, Optional.of(info()), health, Instant.EPOCH);
+  public ProviderStatus status() {
+    return new ProviderStatus(name, Optional.of(info()), health, Instant.EPOCH);
   }
 
-  public Standing standing(java.time.InstantSource clock) {
-    return new Standing(name, Optional.of(info()), health, clock.instant());
+  public ProviderStatus status(java.time.InstantSource clock) {
+    return new ProviderStatus(name, Optional.of(info()), health, clock.instant());
   }
 
   @Override
@@ -250,7 +250,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
   }
 
   @Override
-  public List<Sighting> inventory() {
+  public List<InventoryItem> inventory() {
     Supplier<RuntimeException> broken = inventoryFailure;
     if (broken != null) {
       throw broken.get();
@@ -259,7 +259,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
   }
 
   @Override
-  public void destroy(SandboxId id, Destroy how) {
+  public void destroy(SandboxId id, DestroyOptions how) {
     beforeDestroy.accept(id);
   }
 

@@ -1,12 +1,12 @@
 package dev.isola.engine;
 
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
 import dev.isola.spi.Hosting;
+import dev.isola.spi.InventoryItem;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
-import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Sandbox;
@@ -34,7 +34,7 @@ final class FaultyProvider implements Provider, ProviderFactory {
   private volatile @Nullable Provider delegate;
 
   /** What becomes of an inventory before its caller has it. */
-  volatile UnaryOperator<List<Sighting>> inventory = UnaryOperator.identity();
+  volatile UnaryOperator<List<InventoryItem>> inventory = UnaryOperator.identity();
 
   /** What the capabilities of a sandbox fail with. */
   volatile @Nullable RuntimeException capabilityFailure;
@@ -86,7 +86,7 @@ final class FaultyProvider implements Provider, ProviderFactory {
         info.isolation(),
         info.capabilities(),
         info.support(),
-        info.requirements(),
+        info.prerequisites(),
         info.cleanup(),
         info.startup(),
         info.hosting());
@@ -108,12 +108,12 @@ final class FaultyProvider implements Provider, ProviderFactory {
   }
 
   @Override
-  public List<Sighting> inventory() {
+  public List<InventoryItem> inventory() {
     return inventory.apply(delegate().inventory());
   }
 
   @Override
-  public void destroy(SandboxId id, Destroy how) {
+  public void destroy(SandboxId id, DestroyOptions how) {
     delegate().destroy(id, how);
   }
 

@@ -8,11 +8,11 @@ import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.isola.document.request.CreateRequest;
-import dev.isola.engine.api.Delivery;
-import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.api.CreateResult;
+import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.snapshot.SnapshotImages;
-import dev.isola.engine.snapshot.SnapshotOrder;
-import dev.isola.spi.Destroy;
+import dev.isola.engine.snapshot.SnapshotRequest;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.NotFound;
 import dev.isola.spi.exec.Command;
@@ -47,8 +47,8 @@ class MetricsTest {
 
   @TempDir Path folder;
 
-  private static Order order(SandboxSpec.Builder spec) {
-    return Order.of(CreateRequest.of(spec.build(), "test"));
+  private static SandboxRequest order(SandboxSpec.Builder spec) {
+    return SandboxRequest.of(CreateRequest.of(spec.build(), "test"));
   }
 
   private static SandboxSpec.Builder spec() {
@@ -56,7 +56,7 @@ class MetricsTest {
   }
 
   /** Returns the lines that are values, by their name and labels. */
-  private static Map<String, Double> values(EngineHouse house) {
+  private static Map<String, Double> values(EngineFixture house) {
     return house
         .engine
         .metrics()
@@ -73,16 +73,18 @@ class MetricsTest {
 
   @Test
   void everythingThatHappensIsCounted() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, "")) {
-      Delivery delivery = house.engine.create(order(spec()));
-      SandboxId id = delivery.entry().id();
+    try (EngineFixture house = new EngineFixture(folder, "")) {
+      CreateResult delivery = house.engine.create(order(spec()));
+      SandboxId id = delivery.view().id();
       delivery.sandbox().run(Command.shell("echo hello"));
       house.engine.sandbox(id).run(Command.shell("exit 1"));
       house.engine.sandbox(id).files().writeText("a", "12345", UTF_8);
       assertThatThrownBy(() -> house.engine.sandbox(id).files().stat("none", NOFOLLOW_LINKS))
           .isInstanceOf(NotFound.class);
       assertThatThrownBy(
-              () -> house.engine.create(Order.of(CreateRequest.of(spec().build(), "my secret"))))
+              () ->
+                  house.engine.create(
+                      SandboxRequest.of(CreateRequest.of(spec().build(), "my secret"))))
           .isInstanceOf(NotFound.class);
 
       assertThat(values(house))
@@ -121,7 +123,7 @@ class MetricsTest {
           .doesNotContain(id.value())
           .doesNotContain("my secret");
 
-      house.engine.destroy(id, Destroy.NORMAL);
+      house.engine.destroy(id, DestroyOptions.NORMAL);
       await()
           .untilAsserted(
               () ->
@@ -135,8 +137,8 @@ class MetricsTest {
 
   @Test
   void executionsInTheBackgroundAreTimed() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, "")) {
-      SandboxId id = house.engine.create(order(spec())).entry().id();
+    try (EngineFixture house = new EngineFixture(folder, "")) {
+      SandboxId id = house.engine.create(order(spec())).view().id();
       house.engine.sandbox(id).start(Command.shell("exit 4")).close();
       await()
           .atMost(Duration.ofSeconds(30))
@@ -153,10 +155,11 @@ class MetricsTest {
   void aSnapshotNamesTheVersionOfTheBuild() throws IOException {
     String pom = Files.readString(Path.of("pom.xml"));
     String version = pom.replaceFirst("(?s).*?<version>(.*?)</version>.*", "$1");
-    try (EngineHouse house = new EngineHouse(folder, "")) {
-      SandboxId id = house.engine.create(order(spec())).entry().id();
+    try (EngineFixture house = new EngineFixture(folder, "")) {
+      SandboxId id = house.engine.create(order(spec())).view().id();
       house.engine.sandbox(id).files().writeText("a", "12345", UTF_8);
-      assertThat(house.engine.snapshots().create(id, SnapshotOrder.WORKSPACE).snapshot().runtime())
+      assertThat(
+              house.engine.snapshots().create(id, SnapshotRequest.WORKSPACE).snapshot().runtime())
           .isEqualTo(version)
           .contains(".");
     }
@@ -164,12 +167,12 @@ class MetricsTest {
 
   @Test
   void snapshotsAreTimedAndMeasured() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, "")) {
-      SandboxId id = house.engine.create(order(spec())).entry().id();
+    try (EngineFixture house = new EngineFixture(folder, "")) {
+      SandboxId id = house.engine.create(order(spec())).view().id();
       house.engine.sandbox(id).files().writeText("a", "12345".repeat(1000), UTF_8);
-      String first = house.engine.snapshots().create(id, SnapshotOrder.WORKSPACE).snapshot().id();
-      house.engine.snapshots().create(id, SnapshotOrder.WORKSPACE);
-      house.engine.create(order(spec().image(SnapshotImages.name(first))));
+      String first = house.engine.snapshots().create(id, SnapshotRequest.WORKSPACE).snapshot().id();
+      house.engine.snapshots().create(id, SnapshotRequest.WORKSPACE);
+      house.engine.create(order(spec().image(SnapshotImages.imageName(first))));
       Map<String, Double> values = values(house);
       assertThat(values)
           .containsEntry("isola_snapshot_seconds_count{outcome=\"ok\",provider=\"test\"}", 2.0)
@@ -184,7 +187,7 @@ class MetricsTest {
 
   @Test
   void thePoolTellsItsHitsAndWhyItMissed() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, POOL)) {
+    try (EngineFixture house = new EngineFixture(folder, POOL)) {
       await()
           .untilAsserted(
               () ->
@@ -211,8 +214,8 @@ class MetricsTest {
 
   @Test
   void whoTurnsItOffGetsNothing() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, "metrics: {prometheus: false}")) {
-      Delivery delivery = house.engine.create(order(spec()));
+    try (EngineFixture house = new EngineFixture(folder, "metrics: {prometheus: false}")) {
+      CreateResult delivery = house.engine.create(order(spec()));
       assertThat(delivery.sandbox().run(Command.shell("true")).succeeded()).isTrue();
       assertThat(house.engine.metrics().scrape()).isEmpty();
     }
@@ -254,10 +257,10 @@ class MetricsTest {
     collector.start();
     try {
       String url = "http://127.0.0.1:" + collector.getAddress().getPort() + "/v1/metrics";
-      try (EngineHouse house =
-          new EngineHouse(
+      try (EngineFixture house =
+          new EngineFixture(
               folder, "metrics: {prometheus: false, otlp: {url: \"" + url + "\", interval: 1h}}")) {
-        Delivery delivery = house.engine.create(order(spec()));
+        CreateResult delivery = house.engine.create(order(spec()));
         delivery.sandbox().run(Command.shell("echo hello"));
       } // what was not sent yet is sent at the end
     } finally {

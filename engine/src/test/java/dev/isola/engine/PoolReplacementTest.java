@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.isola.document.request.CreateRequest;
-import dev.isola.engine.api.SandboxFilter;
+import dev.isola.engine.api.SandboxListFilter;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.spi.Health;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -35,25 +35,25 @@ class PoolReplacementTest {
 
   @TempDir Path folder;
 
-  private static Order order() {
+  private static SandboxRequest order() {
     SandboxSpec spec = SandboxSpec.builder(SandboxId.random(RANDOM)).image("tool").build();
-    return Order.of(CreateRequest.auto(spec));
+    return SandboxRequest.of(CreateRequest.auto(spec));
   }
 
-  private static List<SandboxView> pooled(EngineHouse house) {
+  private static List<SandboxView> pooled(EngineFixture house) {
     return house
         .engine
-        .list(SandboxFilter.ALL.pooled(true).states(SandboxState.RUNNING), "", 10)
+        .list(SandboxListFilter.ALL.pooled(true).states(SandboxState.RUNNING), "", 10)
         .entries();
   }
 
-  private static SandboxView ready(EngineHouse house) {
+  private static SandboxView ready(EngineFixture house) {
     await().until(() -> pooled(house).size() == 1);
     return pooled(house).getFirst();
   }
 
   /** Waits until another sandbox is ready and the one before is gone. */
-  private static SandboxView replaced(EngineHouse house, SandboxView before) {
+  private static SandboxView replaced(EngineFixture house, SandboxView before) {
     await()
         .until(
             () -> {
@@ -61,7 +61,7 @@ class PoolReplacementTest {
               return pooled(house).size() == 1
                   && !pooled(house).getFirst().id().equals(before.id());
             });
-    assertThat(house.engine.entry(before.id()).state()).isEqualTo(SandboxState.DESTROYED);
+    assertThat(house.engine.view(before.id()).state()).isEqualTo(SandboxState.DESTROYED);
     return pooled(house).getFirst();
   }
 
@@ -69,11 +69,11 @@ class PoolReplacementTest {
   void aMovedImageTagReplacesPooledSandboxes() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor");
     gvisor.imageDigest = Optional.of("sha256:1");
-    try (EngineHouse house = new EngineHouse(folder, POOL, gvisor)) {
+    try (EngineFixture house = new EngineFixture(folder, POOL, gvisor)) {
       SandboxView before = ready(house);
       gvisor.imageDigest = Optional.of("sha256:2");
       SandboxView after = replaced(house, before);
-      assertThat(house.engine.create(order()).entry().id()).isEqualTo(after.id());
+      assertThat(house.engine.create(order()).view().id()).isEqualTo(after.id());
     }
   }
 
@@ -81,10 +81,10 @@ class PoolReplacementTest {
   void aSandboxOfTheImageBeforeIsNotHandedOut() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor");
     gvisor.imageDigest = Optional.of("sha256:1");
-    try (EngineHouse house = new EngineHouse(folder, POOL, gvisor)) {
+    try (EngineFixture house = new EngineFixture(folder, POOL, gvisor)) {
       SandboxView before = ready(house);
       gvisor.imageDigest = Optional.of("sha256:2");
-      SandboxView made = house.engine.create(order()).entry();
+      SandboxView made = house.engine.create(order()).view();
       assertThat(made.id()).isNotEqualTo(before.id());
       assertThat(made.warm()).isFalse();
     }
@@ -94,9 +94,9 @@ class PoolReplacementTest {
   void aSandboxOfTheSameImageIsHandedOut() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor");
     gvisor.imageDigest = Optional.of("sha256:1");
-    try (EngineHouse house = new EngineHouse(folder, POOL, gvisor)) {
+    try (EngineFixture house = new EngineFixture(folder, POOL, gvisor)) {
       SandboxView before = ready(house);
-      SandboxView made = house.engine.create(order()).entry();
+      SandboxView made = house.engine.create(order()).view();
       assertThat(made.id()).isEqualTo(before.id());
       assertThat(made.warm()).isTrue();
     }
@@ -106,7 +106,7 @@ class PoolReplacementTest {
   void aBetterProviderReplacesPooledSandboxes() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor").ill("not installed yet");
     FakeProvider bubblewrap = new FakeProvider("bubblewrap");
-    try (EngineHouse house = new EngineHouse(folder, POOL, gvisor, bubblewrap)) {
+    try (EngineFixture house = new EngineFixture(folder, POOL, gvisor, bubblewrap)) {
       SandboxView before = ready(house);
       assertThat(before.provider()).isEqualTo("bubblewrap");
       gvisor.health = new Health.Healthy("installed");
@@ -119,7 +119,7 @@ class PoolReplacementTest {
   void sandboxesStayWhileNoProviderIsThere() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor");
     gvisor.imageDigest = Optional.of("sha256:1");
-    try (EngineHouse house = new EngineHouse(folder, POOL, gvisor)) {
+    try (EngineFixture house = new EngineFixture(folder, POOL, gvisor)) {
       SandboxView before = ready(house);
       gvisor.ill("restarts");
       await()

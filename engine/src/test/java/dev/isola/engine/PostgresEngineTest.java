@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Nested;
 /** Every suite of the engine that has a ledger, on PostgreSQL. */
 class PostgresEngineTest {
   @Nested
-  class OfTheEngine extends EngineTest {
+  class EngineSuite extends EngineTest {
     @Override
     TestDatabase database() {
       return new PostgresTestDatabase();
@@ -15,7 +15,7 @@ class PostgresEngineTest {
   }
 
   @Nested
-  class OfThePool extends Seed001PoolTest {
+  class PoolSuite extends Seed001PoolTest {
     @Override
     TestDatabase database() {
       return new PostgresTestDatabase();

@@ -5,20 +5,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.isola.document.request.CreateRequest;
-import dev.isola.engine.api.SandboxFilter;
+import dev.isola.engine.api.SandboxListFilter;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.Order;
-import dev.isola.spi.Destroy;
+import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.InventoryItem;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
-import dev.isola.spi.Sighting;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.SandboxEntry;
-import dev.isola.store.Update;
+import dev.isola.store.UpdateResult;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -36,7 +36,7 @@ class QuarantineTest {
   @TempDir Path folder;
 
   /** Writes a running sandbox whose spec cannot be read and whose time is up. */
-  private static void plant(EngineHouse house) {
+  private static void plant(EngineFixture house) {
     SandboxEntry intent =
         SandboxEntry.intent(
                 BAD, "{not json", "hash", "test", Isolation.PROCESS, house.clock.instant())
@@ -47,25 +47,26 @@ class QuarantineTest {
             house
                 .ledger
                 .sandboxes()
-                .update(stored.moved(SandboxState.RUNNING, house.clock.instant())))
-        .isInstanceOf(Update.Written.class);
+                .update(stored.withState(SandboxState.RUNNING, house.clock.instant())))
+        .isInstanceOf(UpdateResult.Written.class);
   }
 
-  private static void create(EngineHouse house, SandboxId id, Duration ttl) {
+  private static void create(EngineFixture house, SandboxId id, Duration ttl) {
     SandboxSpec spec = SandboxSpec.builder(id).build();
-    house.engine.create(Order.of(CreateRequest.of(spec, "test").withTtl(ttl)).withFixedId());
+    house.engine.create(
+        SandboxRequest.of(CreateRequest.of(spec, "test").withTtl(ttl)).withFixedId());
   }
 
   @Test
   void anUnreadableRecordStopsNeitherAStartNorALoopAndIsReported() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, "")) {
+    try (EngineFixture house = new EngineFixture(folder, "")) {
       create(house, GOOD, Duration.ofSeconds(60));
       house.restart(() -> plant(house));
 
-      SandboxView bad = house.engine.entry(BAD);
+      SandboxView bad = house.engine.view(BAD);
       assertThat(bad.state()).isEqualTo(SandboxState.ERROR);
       assertThat(bad.cause()).hasValueSatisfying(why -> assertThat(why).contains("cannot be read"));
-      assertThat(house.engine.list(SandboxFilter.ALL, "", 10).entries())
+      assertThat(house.engine.list(SandboxListFilter.ALL, "", 10).entries())
           .extracting(SandboxView::id)
           .contains(BAD, GOOD);
       assertThat(house.engine.events().after(0, 1000))
@@ -74,11 +75,11 @@ class QuarantineTest {
 
       // Expiry goes on for the others, though the bad one has been due for longer.
       house.clock.pass(Duration.ofMinutes(2));
-      await().until(() -> house.engine.entry(GOOD).state() == SandboxState.DESTROYED);
-      assertThat(house.engine.entry(BAD).state()).as("left as it is").isEqualTo(SandboxState.ERROR);
+      await().until(() -> house.engine.view(GOOD).state() == SandboxState.DESTROYED);
+      assertThat(house.engine.view(BAD).state()).as("left as it is").isEqualTo(SandboxState.ERROR);
 
-      house.engine.destroy(BAD, Destroy.FORCE);
-      assertThat(house.engine.entry(BAD).state()).isEqualTo(SandboxState.DESTROYED);
+      house.engine.destroy(BAD, DestroyOptions.FORCE);
+      assertThat(house.engine.view(BAD).state()).isEqualTo(SandboxState.DESTROYED);
     }
   }
 
@@ -87,7 +88,7 @@ class QuarantineTest {
     FakeProvider provider = new FakeProvider("gvisor");
     AtomicInteger destroyed = new AtomicInteger();
     provider.beforeDestroy = id -> destroyed.incrementAndGet();
-    try (EngineHouse house = new EngineHouse(folder, "", provider)) {
+    try (EngineFixture house = new EngineFixture(folder, "", provider)) {
       house.restart(
           () -> {
             SandboxEntry stored =
@@ -98,15 +99,16 @@ class QuarantineTest {
                         SandboxEntry.intent(
                                 BAD, "[]", "h", "gvisor", Isolation.KERNEL, house.clock.instant())
                             .build());
-            Update _ =
+            UpdateResult _ =
                 house
                     .ledger
                     .sandboxes()
-                    .update(stored.moved(SandboxState.RUNNING, house.clock.instant()));
+                    .update(stored.withState(SandboxState.RUNNING, house.clock.instant()));
             provider.sightings =
-                List.of(new Sighting(BAD, SandboxState.RUNNING, house.clock.instant(), Map.of()));
+                List.of(
+                    new InventoryItem(BAD, SandboxState.RUNNING, house.clock.instant(), Map.of()));
           });
-      assertThat(house.engine.entry(BAD).state()).isEqualTo(SandboxState.ERROR);
+      assertThat(house.engine.view(BAD).state()).isEqualTo(SandboxState.ERROR);
       assertThat(destroyed).hasValue(0);
     }
   }
@@ -119,20 +121,20 @@ class QuarantineTest {
         id -> {
           throw new UnsupportedOperationException("not today");
         };
-    try (EngineHouse house = new EngineHouse(folder, "", provider)) {
+    try (EngineFixture house = new EngineFixture(folder, "", provider)) {
       create(house, GOOD, Duration.ofSeconds(60));
       house.restart(() -> {});
-      assertThat(house.engine.entry(GOOD).state()).isEqualTo(SandboxState.RUNNING);
+      assertThat(house.engine.view(GOOD).state()).isEqualTo(SandboxState.RUNNING);
     }
   }
 
   @Test
   void tagsOfCallersCannotBeginWithTheReservedPrefix() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, "")) {
+    try (EngineFixture house = new EngineFixture(folder, "")) {
       CreateRequest request =
           CreateRequest.of(SandboxSpec.builder(GOOD).build(), "test")
               .withTags(Map.of("isola.rests-after-ms", "x"));
-      assertThatThrownBy(() -> house.engine.create(Order.of(request)))
+      assertThatThrownBy(() -> house.engine.create(SandboxRequest.of(request)))
           .isInstanceOf(InvalidRequest.class)
           .hasMessageContaining("isola.rests-after-ms");
     }
@@ -149,20 +151,21 @@ class QuarantineTest {
             throw Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, "File name too long", "").exception();
           }
         };
-    try (EngineHouse house = new EngineHouse(folder, "reconcile:\n  interval: 1s\n", provider)) {
+    try (EngineFixture house =
+        new EngineFixture(folder, "reconcile:\n  interval: 1s\n", provider)) {
       SandboxSpec spec = SandboxSpec.builder(GOOD).build();
-      house.engine.create(Order.of(CreateRequest.of(spec, "gvisor")).withFixedId());
-      assertThat(house.engine.promised().promised().memoryMb()).isPositive();
+      house.engine.create(SandboxRequest.of(CreateRequest.of(spec, "gvisor")).withFixedId());
+      assertThat(house.engine.reserved().reserved().memoryMb()).isPositive();
 
-      house.engine.destroy(GOOD, Destroy.FORCE);
+      house.engine.destroy(GOOD, DestroyOptions.FORCE);
 
-      assertThat(house.engine.promised().promised().memoryMb()).isZero();
-      SandboxView gone = house.engine.entry(GOOD);
+      assertThat(house.engine.reserved().reserved().memoryMb()).isZero();
+      SandboxView gone = house.engine.view(GOOD);
       assertThat(gone.state()).isEqualTo(SandboxState.DESTROYED);
       assertThat(gone.cause())
           .hasValueSatisfying(why -> assertThat(why).contains("File name too long"));
       provider.sightings =
-          List.of(new Sighting(GOOD, SandboxState.DESTROYED, house.clock.instant(), Map.of()));
+          List.of(new InventoryItem(GOOD, SandboxState.DESTROYED, house.clock.instant(), Map.of()));
       await().atMost(Duration.ofSeconds(30)).until(() -> destroyed.get() >= 2);
     }
   }

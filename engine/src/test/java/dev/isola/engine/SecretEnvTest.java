@@ -7,11 +7,11 @@ import static org.awaitility.Awaitility.await;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.ExpiryAction;
 import dev.isola.document.request.Lifecycle;
-import dev.isola.engine.api.Delivery;
-import dev.isola.engine.lifecycle.Order;
-import dev.isola.engine.lifecycle.SpecText;
-import dev.isola.engine.snapshot.Forked;
-import dev.isola.spi.Destroy;
+import dev.isola.engine.api.CreateResult;
+import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.lifecycle.SpecCodec;
+import dev.isola.engine.snapshot.ForkResult;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.Secret;
@@ -39,14 +39,14 @@ class SecretEnvTest {
 
   @TempDir Path folder;
 
-  private static Delivery make(EngineHouse house) {
+  private static CreateResult make(EngineFixture house) {
     SandboxSpec spec =
         SandboxSpec.builder(ID)
             .env("PLAIN", "shown")
             .secretEnv("API_KEY", Secret.of(VALUE))
             .build();
     return house.engine.create(
-        Order.of(
+        SandboxRequest.of(
                 CreateRequest.of(spec, "test")
                     .with(
                         Lifecycle.DEFAULT.withWhenIdle(ExpiryAction.SNAPSHOT).withIdleTimeout(IDLE))
@@ -78,11 +78,11 @@ class SecretEnvTest {
 
   @Test
   void reachesCommandsAndIsNotStoredInTheClear() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, "")) {
-      Delivery made = make(house);
+    try (EngineFixture house = new EngineFixture(folder, "")) {
+      CreateResult made = make(house);
       assertThat(seen(made.sandbox())).isEqualTo("shown " + VALUE + "\n");
-      assertThat(made.entry().toString()).contains("API_KEY").doesNotContain(VALUE);
-      assertThat(SpecText.secretNames(made.entry().spec())).containsExactly("API_KEY");
+      assertThat(made.view().toString()).contains("API_KEY").doesNotContain(VALUE);
+      assertThat(SpecCodec.secretNames(made.view().spec())).containsExactly("API_KEY");
       assertThat(house.ledger.events().after(0, 100).toString()).doesNotContain(VALUE);
       assertThat(leaks()).isEmpty();
       assertThat(
@@ -95,10 +95,10 @@ class SecretEnvTest {
 
   @Test
   void isThereAfterWakingFromASnapshotUnderAnotherServer() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, "")) {
+    try (EngineFixture house = new EngineFixture(folder, "")) {
       make(house);
       house.clock.pass(IDLE.plusSeconds(1));
-      await().until(() -> house.engine.entry(ID).state() == SandboxState.STOPPED);
+      await().until(() -> house.engine.view(ID).state() == SandboxState.STOPPED);
       await().until(() -> house.registry.get("test").inventory().isEmpty());
       house.restart(() -> {});
       assertThat(seen(house.engine.sandbox(ID))).isEqualTo("shown " + VALUE + "\n");
@@ -108,21 +108,21 @@ class SecretEnvTest {
 
   @Test
   void forksHaveIt() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, "")) {
+    try (EngineFixture house = new EngineFixture(folder, "")) {
       make(house);
-      Forked fork = house.engine.fork(ID, 1).getFirst();
-      assertThat(fork).isInstanceOf(Forked.Made.class);
-      SandboxId id = ((Forked.Made) fork).entry().id();
+      ForkResult fork = house.engine.fork(ID, 1).getFirst();
+      assertThat(fork).isInstanceOf(ForkResult.Created.class);
+      SandboxId id = ((ForkResult.Created) fork).view().id();
       assertThat(seen(house.engine.sandbox(id))).isEqualTo("shown " + VALUE + "\n");
     }
   }
 
   @Test
   void isForgottenWithItsSandbox() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, "")) {
+    try (EngineFixture house = new EngineFixture(folder, "")) {
       make(house);
       assertThat(house.ledger.settings().all("secret-env")).containsOnlyKeys("keeper");
-      house.engine.destroy(ID, Destroy.FORCE);
+      house.engine.destroy(ID, DestroyOptions.FORCE);
       assertThat(house.ledger.settings().all("secret-env")).isEmpty();
       // One that a crash left is found when the next server starts.
       house.restart(() -> house.ledger.settings().put("secret-env", "neverwas", "AAAA"));
@@ -132,7 +132,7 @@ class SecretEnvTest {
 
   @Test
   void withoutItsKeyItIsRefusedAndNotEmpty() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, "")) {
+    try (EngineFixture house = new EngineFixture(folder, "")) {
       make(house);
       Files.delete(folder.resolve("secrets.key"));
       assertThatThrownBy(() -> house.engine.fork(ID, 1))
@@ -144,16 +144,16 @@ class SecretEnvTest {
 
   @Test
   void recordsOfEndedSandboxesArePurgedWithTheirEvents() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, "retention: 7d\n")) {
+    try (EngineFixture house = new EngineFixture(folder, "retention: 7d\n")) {
       make(house);
-      house.engine.destroy(ID, Destroy.FORCE);
+      house.engine.destroy(ID, DestroyOptions.FORCE);
       house.clock.pass(Duration.ofDays(6));
       house.restart(() -> {});
-      assertThat(house.engine.entry(ID).state()).isEqualTo(SandboxState.DESTROYED);
+      assertThat(house.engine.view(ID).state()).isEqualTo(SandboxState.DESTROYED);
       house.clock.pass(Duration.ofDays(2));
       house.restart(() -> {});
       await().until(() -> house.ledger.sandboxes().find(ID).isEmpty());
-      assertThatThrownBy(() -> house.engine.entry(ID)).isInstanceOf(NotFound.class);
+      assertThatThrownBy(() -> house.engine.view(ID)).isInstanceOf(NotFound.class);
       assertThat(house.ledger.events().after(0, 100))
           .noneMatch(event -> event.sandbox().filter(ID::equals).isPresent());
       assertThat(make(house).repeated()).as("its idempotency key is free again").isFalse();

@@ -4,17 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.isola.document.request.CreateRequest;
-import dev.isola.engine.api.Delivery;
-import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.api.CreateResult;
+import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.store.EntryFilter;
 import dev.isola.store.LedgerConfig;
+import dev.isola.store.SandboxEntries;
 import dev.isola.store.SandboxEntry;
-import dev.isola.store.SandboxFilter;
-import dev.isola.store.Sandboxes;
 import dev.isola.store.SqliteTestDatabase;
 import dev.isola.store.TestDatabase;
 import java.io.IOException;
@@ -58,20 +58,20 @@ class Seed001PoolTest {
     database().remove(ledger);
   }
 
-  private EngineHouse house(String yaml, ProviderFactory... more) throws IOException {
-    return new EngineHouse(folder, ledger, yaml, more);
+  private EngineFixture house(String yaml, ProviderFactory... more) throws IOException {
+    return new EngineFixture(folder, ledger, yaml, more);
   }
 
-  private static Order order(String kind) {
+  private static SandboxRequest order(String kind) {
     SandboxSpec spec = SandboxSpec.builder(SandboxId.random(RANDOM)).env("KIND", kind).build();
-    return Order.of(CreateRequest.auto(spec));
+    return SandboxRequest.of(CreateRequest.auto(spec));
   }
 
-  private static List<SandboxEntry> pooled(EngineHouse house) {
+  private static List<SandboxEntry> pooled(EngineFixture house) {
     return house
         .ledger
         .sandboxes()
-        .list(SandboxFilter.ALL.pooled(true).states(SandboxState.RUNNING), "", 10)
+        .list(EntryFilter.ALL.pooled(true).states(SandboxState.RUNNING), "", 10)
         .entries();
   }
 
@@ -79,7 +79,7 @@ class Seed001PoolTest {
   @DisplayName("Warm pool uses default provider")
   void warmPoolUsesDefaultProvider() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor");
-    try (EngineHouse house = house(POOL, gvisor, new FakeProvider("bubblewrap"))) {
+    try (EngineFixture house = house(POOL, gvisor, new FakeProvider("bubblewrap"))) {
       await().until(() -> pooled(house).size() == 1);
       assertThat(pooled(house)).allMatch(entry -> entry.provider().equals("gvisor"));
     }
@@ -90,17 +90,17 @@ class Seed001PoolTest {
     FakeProvider gvisor = new FakeProvider("gvisor");
     CountDownLatch filling = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
-    try (EngineHouse house = house(POOL.replace("size: 1", "size: 2"), gvisor)) {
+    try (EngineFixture house = house(POOL.replace("size: 1", "size: 2"), gvisor)) {
       await().until(() -> pooled(house).size() == 2);
       gvisor.beforeCreate =
           () -> {
             filling.countDown();
             await().until(() -> goOn.getCount() == 0);
           };
-      assertThat(house.engine.create(order("warm")).entry().warm()).isTrue();
+      assertThat(house.engine.create(order("warm")).view().warm()).isTrue();
       await().until(() -> filling.getCount() == 0);
       // It has counted one; now that one goes, too.
-      assertThat(house.engine.create(order("warm")).entry().warm()).isTrue();
+      assertThat(house.engine.create(order("warm")).view().warm()).isTrue();
       await().until(() -> pooled(house).isEmpty());
       goOn.countDown();
       await().until(() -> pooled(house).size() == 2);
@@ -110,7 +110,7 @@ class Seed001PoolTest {
   @Test
   void whatSomebodyWasGivenMeanwhileIsNotThrownAway() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor");
-    try (EngineHouse house = house(POOL, gvisor)) {
+    try (EngineFixture house = house(POOL, gvisor)) {
       await().until(() -> pooled(house).size() == 1);
       List<SandboxEntry> unwanted = List.of(unwanted(house, "one"), unwanted(house, "two"));
       // While the pool throws the first of them away, somebody is given the other.
@@ -119,18 +119,18 @@ class Seed001PoolTest {
               unwanted.stream()
                   .filter(entry -> !entry.id().equals(ended))
                   .forEach(entry -> house.ledger.sandboxes().update(given(entry)));
-      assertThat(house.engine.create(order("warm")).entry().warm()).isTrue();
+      assertThat(house.engine.create(order("warm")).view().warm()).isTrue();
       // The pool is filled after it was drained.
       await().until(() -> pooled(house).stream().anyMatch(one -> !one.specHash().equals(UNWANTED)));
       assertThat(unwanted)
-          .extracting(entry -> house.engine.entry(entry.id()).state())
+          .extracting(entry -> house.engine.view(entry.id()).state())
           .containsExactlyInAnyOrder(SandboxState.DESTROYED, SandboxState.RUNNING);
     }
   }
 
   /** One in the pool whose spec nobody wants any more. */
-  private static SandboxEntry unwanted(EngineHouse house, String id) {
-    Sandboxes sandboxes = house.ledger.sandboxes();
+  private static SandboxEntry unwanted(EngineFixture house, String id) {
+    SandboxEntries sandboxes = house.ledger.sandboxes();
     SandboxEntry intent =
         sandboxes.insert(
             SandboxEntry.intent(
@@ -153,13 +153,13 @@ class Seed001PoolTest {
   @Test
   @DisplayName("Warm pool container matches request")
   void warmPoolContainerMatchesRequest() throws IOException {
-    try (EngineHouse house = house(POOL, new FakeProvider("gvisor"))) {
+    try (EngineFixture house = house(POOL, new FakeProvider("gvisor"))) {
       await().until(() -> pooled(house).size() == 1);
       SandboxId ready = pooled(house).getFirst().id();
-      Delivery delivery = house.engine.create(order("warm"));
-      assertThat(delivery.entry().id()).isEqualTo(ready);
-      assertThat(delivery.entry().warm()).isTrue();
-      assertThat(delivery.entry().provider()).isEqualTo("gvisor");
+      CreateResult delivery = house.engine.create(order("warm"));
+      assertThat(delivery.view().id()).isEqualTo(ready);
+      assertThat(delivery.view().warm()).isTrue();
+      assertThat(delivery.view().provider()).isEqualTo("gvisor");
     }
   }
 
@@ -167,17 +167,18 @@ class Seed001PoolTest {
   @DisplayName("Warm pool miss triggers cold start with correct provider")
   void warmPoolMissTriggersColdStartWithCorrectProvider() throws IOException {
     FakeProvider bubblewrap = new FakeProvider("bubblewrap");
-    try (EngineHouse house = house(POOL, new FakeProvider("gvisor"), bubblewrap)) {
+    try (EngineFixture house = house(POOL, new FakeProvider("gvisor"), bubblewrap)) {
       await().until(() -> pooled(house).size() == 1);
       SandboxSpec named = order("warm").request().spec();
-      Delivery other = house.engine.create(Order.of(CreateRequest.of(named, "bubblewrap")));
-      assertThat(other.entry().warm()).isFalse();
-      assertThat(other.entry().provider()).isEqualTo("bubblewrap");
+      CreateResult other =
+          house.engine.create(SandboxRequest.of(CreateRequest.of(named, "bubblewrap")));
+      assertThat(other.view().warm()).isFalse();
+      assertThat(other.view().provider()).isEqualTo("bubblewrap");
       assertThat(house.log.infos).anyMatch(line -> line.contains("provider mismatch"));
 
-      Delivery cold = house.engine.create(order("cold"));
-      assertThat(cold.entry().warm()).isFalse();
-      assertThat(cold.entry().provider()).isEqualTo("gvisor");
+      CreateResult cold = house.engine.create(order("cold"));
+      assertThat(cold.view().warm()).isFalse();
+      assertThat(cold.view().provider()).isEqualTo("gvisor");
       assertThat(house.log.infos).anyMatch(line -> line.contains("no pool for this spec"));
     }
   }

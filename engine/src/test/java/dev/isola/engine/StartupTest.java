@@ -7,15 +7,15 @@ import static org.awaitility.Awaitility.await;
 
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.admission.Resources;
-import dev.isola.engine.api.Delivery;
-import dev.isola.engine.api.Event;
-import dev.isola.engine.api.SandboxFilter;
-import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.api.CreateResult;
+import dev.isola.engine.api.EventView;
+import dev.isola.engine.api.SandboxListFilter;
+import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.snapshot.ForkKind;
-import dev.isola.engine.snapshot.Forked;
+import dev.isola.engine.snapshot.ForkResult;
 import dev.isola.engine.startup.Startup;
 import dev.isola.engine.startup.StartupSequence;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Attaching;
@@ -54,16 +54,16 @@ class StartupTest {
 
   @TempDir Path folder;
 
-  private EngineHouse house(String yaml) throws IOException {
-    return new EngineHouse(folder, yaml);
+  private EngineFixture house(String yaml) throws IOException {
+    return new EngineFixture(folder, yaml);
   }
 
   private static SandboxSpec.Builder spec() {
     return SandboxSpec.builder(SandboxId.random(RANDOM));
   }
 
-  private static Order order(Startup startup) {
-    return Order.of(CreateRequest.of(spec().build(), "test")).withStartup(startup);
+  private static SandboxRequest order(Startup startup) {
+    return SandboxRequest.of(CreateRequest.of(spec().build(), "test")).withStartup(startup);
   }
 
   /** Writes a line for each time it is started, and goes on. */
@@ -92,19 +92,19 @@ class StartupTest {
     await().until(() -> Files.exists(file("starts")));
   }
 
-  private static void assertNothingIsLeft(EngineHouse house) {
+  private static void assertNothingIsLeft(EngineFixture house) {
     assertThat(house.registry.get("test").inventory()).isEmpty();
-    assertThat(house.engine.list(SandboxFilter.ALL.notDestroyed(), "", 10).entries()).isEmpty();
-    assertThat(house.engine.promised().promised()).isEqualTo(Resources.NONE);
+    assertThat(house.engine.list(SandboxListFilter.ALL.notDestroyed(), "", 10).entries()).isEmpty();
+    assertThat(house.engine.reserved().reserved()).isEqualTo(Resources.NONE);
   }
 
-  private static SandboxException failure(EngineHouse house, Order order) {
+  private static SandboxException failure(EngineFixture house, SandboxRequest order) {
     return catchThrowableOfType(SandboxException.class, () -> house.engine.create(order));
   }
 
   /** A client whose create fails. */
   private record Client(Thread thread, CompletableFuture<SandboxException> failed) {
-    static Client creating(EngineHouse house, Order order) {
+    static Client creating(EngineFixture house, SandboxRequest order) {
       CompletableFuture<SandboxException> failed = new CompletableFuture<>();
       return new Client(
           Thread.ofVirtual().start(() -> failed.complete(StartupTest.failure(house, order))),
@@ -127,40 +127,40 @@ class StartupTest {
 
   @Test
   void sandboxIsRunningWhenItsReadyCommandHasSucceeded() throws Exception {
-    try (EngineHouse house = house("");
+    try (EngineFixture house = house("");
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
-      Order order = order(waiting());
+      SandboxRequest order = order(waiting());
       SandboxId id = order.request().spec().id();
-      Future<Delivery> create = clients.submit(() -> house.engine.create(order));
+      Future<CreateResult> create = clients.submit(() -> house.engine.create(order));
       awaitStart();
-      assertThat(house.engine.entry(id).state()).isEqualTo(SandboxState.CREATING);
+      assertThat(house.engine.view(id).state()).isEqualTo(SandboxState.CREATING);
       go();
-      Delivery delivery = create.get();
-      assertThat(delivery.entry().state()).isEqualTo(SandboxState.RUNNING);
+      CreateResult delivery = create.get();
+      assertThat(delivery.view().state()).isEqualTo(SandboxState.RUNNING);
       assertThat(executions(delivery.sandbox()))
           .filteredOn(ExecutionInfo::running)
           .singleElement()
           .satisfies(one -> assertThat(one.tag()).hasValue(StartupSequence.TAG));
-      assertThat(house.engine.events().after(0, 100)).extracting(Event::type).contains("ready");
+      assertThat(house.engine.events().after(0, 100)).extracting(EventView::type).contains("ready");
     }
   }
 
   @Test
   void repeatedCreateWaitsForTheStartupAndGetsTheSameSandbox() throws Exception {
-    try (EngineHouse house = house("");
+    try (EngineFixture house = house("");
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
-      Future<Delivery> first =
-          clients.submit(() -> house.engine.create(order(waiting()).withKey("k")));
+      Future<CreateResult> first =
+          clients.submit(() -> house.engine.create(order(waiting()).withIdempotencyKey("k")));
       awaitStart();
-      Future<Delivery> second =
-          clients.submit(() -> house.engine.create(order(waiting()).withKey("k")));
-      SandboxFilter creating = SandboxFilter.ALL.states(SandboxState.CREATING);
+      Future<CreateResult> second =
+          clients.submit(() -> house.engine.create(order(waiting()).withIdempotencyKey("k")));
+      SandboxListFilter creating = SandboxListFilter.ALL.states(SandboxState.CREATING);
       assertThat(house.engine.list(creating, "", 10).entries()).hasSize(1);
       Resources one = Resources.of(spec().build().limits());
-      await().until(() -> house.engine.promised().promised().equals(one));
+      await().until(() -> house.engine.reserved().reserved().equals(one));
       go();
-      assertThat(second.get().entry().id()).isEqualTo(first.get().entry().id());
-      assertThat(second.get().entry().state()).isEqualTo(SandboxState.RUNNING);
+      assertThat(second.get().view().id()).isEqualTo(first.get().view().id());
+      assertThat(second.get().view().state()).isEqualTo(SandboxState.RUNNING);
       assertThat(second.get().repeated()).isTrue();
       assertThat(Files.readAllLines(file("starts"))).hasSize(1);
       assertThat(house.registry.get("test").inventory()).hasSize(1);
@@ -169,9 +169,10 @@ class StartupTest {
 
   @Test
   void failedStartCommandLeavesNothingAndSaysWhy() throws IOException {
-    try (EngineHouse house = house("")) {
+    try (EngineFixture house = house("")) {
       Command start = Command.shell("echo hello; echo broken >&2; exit 3");
-      Order order = order(Startup.NONE.withStart(start).withReady(ready())).withKey("k");
+      SandboxRequest order =
+          order(Startup.NONE.withStart(start).withReady(ready())).withIdempotencyKey("k");
       SandboxException error = failure(house, order);
       assertThat(error.code()).isEqualTo(ErrorCode.INIT_FAILED);
       assertThat(error).hasMessageContaining("start command failed with exit code 3");
@@ -181,17 +182,18 @@ class StartupTest {
           .hasEntrySatisfying(
               "output", text -> assertThat(text).contains("hello\n").contains("broken\n"));
       assertNothingIsLeft(house);
-      String cause = house.engine.entry(order.request().spec().id()).cause().orElse("");
+      String cause = house.engine.view(order.request().spec().id()).cause().orElse("");
       assertThat(cause).contains("exit code 3").doesNotContain("broken");
 
       go();
-      assertThat(house.engine.create(order(waiting()).withKey("k")).repeated()).isFalse();
+      assertThat(house.engine.create(order(waiting()).withIdempotencyKey("k")).repeated())
+          .isFalse();
     }
   }
 
   @Test
   void commandThatCannotBeStartedIsAnErrorOfTheClient() throws IOException {
-    try (EngineHouse house = house("")) {
+    try (EngineFixture house = house("")) {
       Command missing = Command.argv("/no/such/program");
       assertThat(failure(house, order(Startup.NONE.withStart(missing))))
           .hasMessageContaining("start command cannot be started")
@@ -205,7 +207,7 @@ class StartupTest {
 
   @Test
   void readyCommandThatNeverSucceedsLeavesNothingAndSaysWhy() throws IOException {
-    try (EngineHouse house = house("")) {
+    try (EngineFixture house = house("")) {
       Startup never =
           Startup.NONE
               .withStart(Command.shell("echo listening nowhere; exec sleep 600"))
@@ -225,7 +227,7 @@ class StartupTest {
 
   @Test
   void readyCommandThatHangsEndsAtTheTimeout() throws IOException {
-    try (EngineHouse house = house("")) {
+    try (EngineFixture house = house("")) {
       Startup hangs =
           Startup.NONE
               .withReady(Command.shell("exec sleep 600"))
@@ -238,7 +240,7 @@ class StartupTest {
 
   @Test
   void failedStartCommandEndsAReadyCommandThatHangs() throws IOException {
-    try (EngineHouse house = house("")) {
+    try (EngineFixture house = house("")) {
       Startup hangs =
           Startup.NONE
               .withStart(Command.shell("exit 4"))
@@ -251,7 +253,7 @@ class StartupTest {
 
   @Test
   void endlessOutputIsReadAndBounded() throws IOException {
-    try (EngineHouse house = house("")) {
+    try (EngineFixture house = house("")) {
       Startup endless =
           Startup.NONE
               .withStart(Command.shell("while :; do echo 0123456789; done"))
@@ -267,23 +269,23 @@ class StartupTest {
 
   @Test
   void outputThatIsNotWaitedForDoesNotHoldTheStartCommandBack() throws IOException {
-    try (EngineHouse house = house("")) {
+    try (EngineFixture house = house("")) {
       Command chatty =
           Command.shell("head -c 5000000 /dev/zero; touch " + file("go") + "; exec sleep 600");
-      Delivery delivery =
+      CreateResult delivery =
           house.engine.create(order(Startup.NONE.withStart(chatty).withReady(ready())));
-      assertThat(delivery.entry().state()).isEqualTo(SandboxState.RUNNING);
+      assertThat(delivery.view().state()).isEqualTo(SandboxState.RUNNING);
     }
   }
 
   @Test
   void destroyDuringTheStartupEndsIt() throws Exception {
-    try (EngineHouse house = house("");
+    try (EngineFixture house = house("");
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
-      Order order = order(waiting().withTimeout(Duration.ofMinutes(30)));
-      Future<Delivery> create = clients.submit(() -> house.engine.create(order));
+      SandboxRequest order = order(waiting().withTimeout(Duration.ofMinutes(30)));
+      Future<CreateResult> create = clients.submit(() -> house.engine.create(order));
       awaitStart();
-      house.engine.destroy(order.request().spec().id(), Destroy.FORCE);
+      house.engine.destroy(order.request().spec().id(), DestroyOptions.FORCE);
       assertThatThrownBy(create::get)
           .hasCauseInstanceOf(Gone.class)
           .hasMessageContaining("was destroyed while it was made");
@@ -293,24 +295,24 @@ class StartupTest {
 
   @Test
   void sandboxThatIsStartingCannotBePaused() throws Exception {
-    try (EngineHouse house = house("");
+    try (EngineFixture house = house("");
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
-      Order order = order(waiting());
+      SandboxRequest order = order(waiting());
       SandboxId id = order.request().spec().id();
-      Future<Delivery> create = clients.submit(() -> house.engine.create(order));
+      Future<CreateResult> create = clients.submit(() -> house.engine.create(order));
       awaitStart();
       assertThatThrownBy(() -> house.engine.pause(id, PauseKind.MEMORY))
           .isInstanceOf(Conflict.class)
           .hasMessageContaining("still being created");
       go();
-      assertThat(create.get().entry().state()).isEqualTo(SandboxState.RUNNING);
+      assertThat(create.get().view().state()).isEqualTo(SandboxState.RUNNING);
     }
   }
 
   @Test
   void interruptedCreateLeavesNothing() throws Exception {
-    try (EngineHouse house = house("")) {
-      Order order = order(waiting().withTimeout(Duration.ofMinutes(30)));
+    try (EngineFixture house = house("")) {
+      SandboxRequest order = order(waiting().withTimeout(Duration.ofMinutes(30)));
       Client client = Client.creating(house, order);
       awaitStart();
       client.thread().interrupt();
@@ -321,7 +323,7 @@ class StartupTest {
 
   @Test
   void repeatedCreateIsNotGivenASandboxWhoseStartupFailed() throws Exception {
-    try (EngineHouse house = house("")) {
+    try (EngineFixture house = house("")) {
       Command failing =
           Command.shell(
               "echo started >> "
@@ -330,9 +332,9 @@ class StartupTest {
                   + file("fail")
                   + "; do sleep 0.05; done; exit 5");
       Startup startup = Startup.NONE.withStart(failing).withReady(ready());
-      Client first = Client.creating(house, order(startup).withKey("k"));
+      Client first = Client.creating(house, order(startup).withIdempotencyKey("k"));
       awaitStart();
-      Client second = Client.creating(house, order(startup).withKey("k"));
+      Client second = Client.creating(house, order(startup).withIdempotencyKey("k"));
       await().until(second::waits);
       Files.createFile(file("fail"));
       assertThat(first.failure()).hasMessageContaining("exit code 5");
@@ -348,13 +350,14 @@ class StartupTest {
     gvisor.commandFailure =
         () -> Fault.of(ErrorCode.RESOURCE_LIMIT, "no process left", "").exception();
     FakeProvider bubblewrap = new FakeProvider("bubblewrap");
-    try (EngineHouse house = new EngineHouse(folder, "", gvisor, bubblewrap)) {
-      Order order =
-          Order.of(CreateRequest.auto(spec().build())).withStartup(Startup.NONE.withStart(start()));
+    try (EngineFixture house = new EngineFixture(folder, "", gvisor, bubblewrap)) {
+      SandboxRequest order =
+          SandboxRequest.of(CreateRequest.auto(spec().build()))
+              .withStartup(Startup.NONE.withStart(start()));
       assertThat(failure(house, order)).hasMessageContaining("no process left");
       assertThat(gvisor.created.get()).isEqualTo(1);
       assertThat(bubblewrap.created.get()).isZero();
-      assertThat(house.engine.entry(order.request().spec().id()).state())
+      assertThat(house.engine.view(order.request().spec().id()).state())
           .isEqualTo(SandboxState.DESTROYED);
     }
   }
@@ -368,30 +371,30 @@ class StartupTest {
           rounds.incrementAndGet();
           return Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, "counted", "").exception();
         };
-    try (EngineHouse house = new EngineHouse(folder, "reconcile: {interval: 1s}", gvisor);
+    try (EngineFixture house = new EngineFixture(folder, "reconcile: {interval: 1s}", gvisor);
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
       SandboxId soon = idle(house, Duration.ofSeconds(30));
       SandboxId later = idle(house, Duration.ofSeconds(50));
-      Order order = order(waiting()).withIdleTimeout(Duration.ofSeconds(30));
+      SandboxRequest order = order(waiting()).withIdleTimeout(Duration.ofSeconds(30));
       SandboxId id = order.request().spec().id();
-      Future<Delivery> create = clients.submit(() -> house.engine.create(order));
+      Future<CreateResult> create = clients.submit(() -> house.engine.create(order));
       awaitStart();
       int before = rounds.get();
       await().until(() -> rounds.get() >= before + 2);
       house.clock.pass(Duration.ofSeconds(45));
-      await().until(() -> house.engine.entry(soon).state() == SandboxState.DESTROYED);
-      assertThat(house.engine.entry(id).state()).isEqualTo(SandboxState.CREATING);
+      await().until(() -> house.engine.view(soon).state() == SandboxState.DESTROYED);
+      assertThat(house.engine.view(id).state()).isEqualTo(SandboxState.CREATING);
       go();
-      assertThat(create.get().entry().state()).isEqualTo(SandboxState.RUNNING);
+      assertThat(create.get().view().state()).isEqualTo(SandboxState.RUNNING);
       // The time that the startup took does not count as idle.
       house.clock.pass(Duration.ofSeconds(10));
-      await().until(() -> house.engine.entry(later).state() == SandboxState.DESTROYED);
-      assertThat(house.engine.entry(id).state()).isEqualTo(SandboxState.RUNNING);
+      await().until(() -> house.engine.view(later).state() == SandboxState.DESTROYED);
+      assertThat(house.engine.view(id).state()).isEqualTo(SandboxState.RUNNING);
     }
   }
 
-  private static SandboxId idle(EngineHouse house, Duration time) {
-    return house.engine.create(order(Startup.NONE).withIdleTimeout(time)).entry().id();
+  private static SandboxId idle(EngineFixture house, Duration time) {
+    return house.engine.create(order(Startup.NONE).withIdleTimeout(time)).view().id();
   }
 
   @Test
@@ -403,26 +406,26 @@ class StartupTest {
             size: 1
             spec: {}
         """;
-    try (EngineHouse house = house(pool)) {
-      SandboxFilter pooled = SandboxFilter.ALL.pooled(true).states(SandboxState.RUNNING);
+    try (EngineFixture house = house(pool)) {
+      SandboxListFilter pooled = SandboxListFilter.ALL.pooled(true).states(SandboxState.RUNNING);
       await().until(() -> house.engine.list(pooled, "", 10).entries().size() == 1);
       go();
-      assertThat(house.engine.create(order(waiting())).entry().warm()).isFalse();
+      assertThat(house.engine.create(order(waiting())).view().warm()).isFalse();
       assertThat(Files.readAllLines(file("starts"))).hasSize(1);
-      assertThat(house.engine.create(order(Startup.NONE)).entry().warm()).isTrue();
+      assertThat(house.engine.create(order(Startup.NONE)).view().warm()).isTrue();
     }
   }
 
   @Test
   void startupRunsInEveryFork() throws IOException {
-    try (EngineHouse house = house("")) {
-      SandboxId source = house.engine.create(order(Startup.NONE)).entry().id();
+    try (EngineFixture house = house("")) {
+      SandboxId source = house.engine.create(order(Startup.NONE)).view().id();
       go();
-      List<Forked> forks = house.engine.fork(source, 3, ForkKind.FILESYSTEM, false, waiting());
-      assertThat(forks).hasSize(3).allMatch(Forked.Made.class::isInstance);
+      List<ForkResult> forks = house.engine.fork(source, 3, ForkKind.FILESYSTEM, false, waiting());
+      assertThat(forks).hasSize(3).allMatch(ForkResult.Created.class::isInstance);
       assertThat(Files.readAllLines(file("starts"))).hasSize(3);
-      for (Forked fork : forks) {
-        SandboxId id = ((Forked.Made) fork).entry().id();
+      for (ForkResult fork : forks) {
+        SandboxId id = ((ForkResult.Created) fork).view().id();
         assertThat(executions(house.engine.sandbox(id)))
             .filteredOn(ExecutionInfo::running)
             .extracting(ExecutionInfo::tag)

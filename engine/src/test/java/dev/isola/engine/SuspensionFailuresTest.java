@@ -6,10 +6,10 @@ import static org.awaitility.Awaitility.await;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.ExpiryAction;
 import dev.isola.document.request.Lifecycle;
-import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
-import dev.isola.spi.Sighting;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.exec.Command;
@@ -35,11 +35,11 @@ class SuspensionFailuresTest {
   private final FaultyProvider provider = new FaultyProvider("bubblewrap");
   @TempDir Path folder;
 
-  private EngineHouse house() throws IOException {
-    return new EngineHouse(folder, "reconcile:\n  interval: 1s\n", provider);
+  private EngineFixture house() throws IOException {
+    return new EngineFixture(folder, "reconcile:\n  interval: 1s\n", provider);
   }
 
-  private static void make(EngineHouse house, ExpiryAction idle, ExpiryAction expired) {
+  private static void make(EngineFixture house, ExpiryAction idle, ExpiryAction expired) {
     Lifecycle lifecycle =
         Lifecycle.ttl(TTL)
             .withIdleTimeout(IDLE)
@@ -48,23 +48,24 @@ class SuspensionFailuresTest {
             .withAutoResume(expired != ExpiryAction.DESTROY);
     SandboxSpec spec = SandboxSpec.builder(ID).build();
     house.engine.create(
-        Order.of(CreateRequest.of(spec, "bubblewrap").with(lifecycle).strict()).withFixedId());
+        SandboxRequest.of(CreateRequest.of(spec, "bubblewrap").with(lifecycle).strict())
+            .withFixedId());
     output(house, "echo kept > file");
   }
 
-  private static String output(EngineHouse house, String script) {
+  private static String output(EngineFixture house, String script) {
     return house.engine.sandbox(ID).run(Command.shell(script)).stdout().text();
   }
 
-  private static SandboxState state(EngineHouse house) {
-    return house.engine.entry(ID).state();
+  private static SandboxState state(EngineFixture house) {
+    return house.engine.view(ID).state();
   }
 
   private static RuntimeException busy() {
     return Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, "the agent does not answer", "").exception();
   }
 
-  private static void awaitWarning(EngineHouse house, String words) {
+  private static void awaitWarning(EngineFixture house, String words) {
     await().until(() -> house.log.warnings.stream().anyMatch(one -> one.contains(words)));
   }
 
@@ -74,7 +75,7 @@ class SuspensionFailuresTest {
       names = {"PAUSE", "SNAPSHOT"})
   void anIdleSandboxThatCannotBeAskedGoesOnAndIsSuspendedLater(ExpiryAction idle)
       throws IOException {
-    try (EngineHouse house = house()) {
+    try (EngineFixture house = house()) {
       make(house, idle, ExpiryAction.DESTROY);
       provider.capabilityFailure = busy();
       house.clock.pass(IDLE.plusSeconds(1));
@@ -91,13 +92,13 @@ class SuspensionFailuresTest {
 
   @Test
   void anExpiredSandboxThatCannotBeAskedIsTriedAgainAfterAMinute() throws IOException {
-    try (EngineHouse house = house()) {
+    try (EngineFixture house = house()) {
       make(house, ExpiryAction.DESTROY, ExpiryAction.SNAPSHOT);
       provider.capabilityFailure = busy();
       house.clock.pass(TTL);
       awaitWarning(house, "cannot be suspended and goes on: the agent does not answer");
       provider.capabilityFailure = null;
-      assertThat(house.engine.entry(ID).expiresAt())
+      assertThat(house.engine.view(ID).expiresAt())
           .contains(house.clock.instant().plus(Duration.ofMinutes(1)));
       house.clock.pass(Duration.ofMinutes(1));
       await().until(() -> state(house) == SandboxState.STOPPED);
@@ -107,7 +108,7 @@ class SuspensionFailuresTest {
 
   @Test
   void aPauseThatFailsLeavesTheSandboxRunning() throws IOException {
-    try (EngineHouse house = house()) {
+    try (EngineFixture house = house()) {
       make(house, ExpiryAction.PAUSE, ExpiryAction.DESTROY);
       provider.pauseFailure = busy();
       house.clock.pass(IDLE.plusSeconds(1));
@@ -126,19 +127,20 @@ class SuspensionFailuresTest {
    */
   @Test
   void aSandboxThatIsResumedWhileTheInventoryIsReadIsNotTakenForRemains() throws IOException {
-    try (EngineHouse house = house()) {
+    try (EngineFixture house = house()) {
       make(house, ExpiryAction.SNAPSHOT, ExpiryAction.DESTROY);
       house.clock.pass(IDLE.plusSeconds(1));
       await().until(() -> state(house) == SandboxState.STOPPED && seen(house).isEmpty());
       AtomicInteger inventories = new AtomicInteger();
-      Sighting remains = new Sighting(ID, SandboxState.ERROR, house.clock.instant(), Map.of());
+      InventoryItem remains =
+          new InventoryItem(ID, SandboxState.ERROR, house.clock.instant(), Map.of());
       provider.inventory =
           actual -> {
             if (inventories.incrementAndGet() != 1) {
               return actual;
             }
             assertThat(output(house, "cat file; echo more > more")).isEqualTo("kept\n");
-            List<Sighting> before = new ArrayList<>(actual);
+            List<InventoryItem> before = new ArrayList<>(actual);
             before.add(remains);
             return before;
           };
@@ -148,7 +150,7 @@ class SuspensionFailuresTest {
     }
   }
 
-  private List<Sighting> seen(EngineHouse house) {
+  private List<InventoryItem> seen(EngineFixture house) {
     return house.registry.get("bubblewrap").inventory();
   }
 }

@@ -5,15 +5,15 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.document.recipe.BuildStep;
 import dev.isola.document.recipe.Recipe;
-import dev.isola.document.recipe.Step;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.BuildView;
 import dev.isola.engine.api.TemplateView;
-import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.template.BuildSettings;
 import dev.isola.engine.template.TemplateService;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.InvalidRequest;
@@ -46,11 +46,11 @@ class TemplateServiceTest {
   private static final String UNIQUE = "cat /proc/sys/kernel/random/uuid > /unique";
 
   @TempDir Path folder;
-  private TemplateHouse house;
+  private TemplateFixture house;
 
   @BeforeEach
   void open() throws IOException {
-    house = new TemplateHouse(folder);
+    house = new TemplateFixture(folder);
   }
 
   @AfterEach
@@ -64,11 +64,11 @@ class TemplateServiceTest {
     return house.engine.templates();
   }
 
-  private static Recipe recipe(Step... steps) {
+  private static Recipe recipe(BuildStep... steps) {
     return recipe(new Recipe.Base.Image(SMALL), steps);
   }
 
-  private static Recipe recipe(Recipe.Base base, Step... steps) {
+  private static Recipe recipe(Recipe.Base base, BuildStep... steps) {
     return new Recipe(
         base,
         List.of(steps),
@@ -100,12 +100,12 @@ class TemplateServiceTest {
     try {
       return house.engine.sandbox(id).run(Command.argv("/bin/sh", "-c", command)).stdout().text();
     } finally {
-      house.engine.destroy(id, Destroy.FORCE);
+      house.engine.destroy(id, DestroyOptions.FORCE);
     }
   }
 
   private SandboxId sandbox() {
-    TemplateView template = templates().built("web");
+    TemplateView template = templates().requireBuilt("web");
     SandboxSpec.Builder spec =
         SandboxSpec.builder(SandboxId.random(new java.util.Random()))
             .image(template.image().orElseThrow())
@@ -118,8 +118,8 @@ class TemplateServiceTest {
     }
     return house
         .engine
-        .create(Order.of(CreateRequest.of(spec.build(), TemplateHouse.PROVIDER)))
-        .entry()
+        .create(SandboxRequest.of(CreateRequest.of(spec.build(), TemplateFixture.PROVIDER)))
+        .view()
         .id();
   }
 
@@ -133,13 +133,13 @@ class TemplateServiceTest {
     BuildView build =
         ready(
             recipe(
-                new Step.Env(Map.of("GREETING", "hello")),
-                new Step.Run("echo \"by $(id -un)\" > /by-root"),
-                new Step.User("user"),
-                new Step.Workdir("/opt/app"),
-                new Step.Copy(archive, "app.txt", "files/"),
-                new Step.Run("echo \"by $(id -un) with $GREETING\" > made.txt")));
-    TemplateView template = templates().built("web");
+                new BuildStep.Env(Map.of("GREETING", "hello")),
+                new BuildStep.Run("echo \"by $(id -un)\" > /by-root"),
+                new BuildStep.User("user"),
+                new BuildStep.Workdir("/opt/app"),
+                new BuildStep.Copy(archive, "app.txt", "files/"),
+                new BuildStep.Run("echo \"by $(id -un) with $GREETING\" > made.txt")));
+    TemplateView template = templates().requireBuilt("web");
     assertThat(template.user()).isEqualTo("user");
     assertThat(template.cwd()).isEqualTo("/opt/app");
     assertThat(template.env()).containsEntry("GREETING", "hello");
@@ -158,13 +158,13 @@ class TemplateServiceTest {
 
   @Test
   void sameStepsAreTakenFromTheCache() {
-    Recipe recipe = recipe(new Step.Run(UNIQUE), new Step.Env(Map.of("A", "B")));
+    Recipe recipe = recipe(new BuildStep.Run(UNIQUE), new BuildStep.Env(Map.of("A", "B")));
     ready(recipe);
     String first = output("cat /unique");
     BuildView second = ready(recipe);
     assertThat(output("cat /unique; echo $A")).isEqualTo(first + "B\n");
     assertThat(house.messages(second)).contains("CACHED RUN " + UNIQUE);
-    ready(recipe(new Step.Run(UNIQUE + " "), new Step.Env(Map.of("A", "B"))));
+    ready(recipe(new BuildStep.Run(UNIQUE + " "), new BuildStep.Env(Map.of("A", "B"))));
     assertThat(output("cat /unique")).isNotEqualTo(first);
   }
 
@@ -186,14 +186,14 @@ class TemplateServiceTest {
 
   private static Recipe copying(String archive) {
     return recipe(
-        new Step.Run(UNIQUE),
-        new Step.Copy(archive, ".", "/"),
-        new Step.Run(UNIQUE.replace("/unique", "/after")));
+        new BuildStep.Run(UNIQUE),
+        new BuildStep.Copy(archive, ".", "/"),
+        new BuildStep.Run(UNIQUE.replace("/unique", "/after")));
   }
 
   @Test
   void buildGoesOnWithoutACacheThatIsDamagedOrGone() throws IOException {
-    Recipe recipe = recipe(new Step.Run(UNIQUE));
+    Recipe recipe = recipe(new BuildStep.Run(UNIQUE));
     ready(recipe);
     String first = output("cat /unique");
     try (Stream<Path> chunks = Files.walk(folder.resolve("snapshots"))) {
@@ -210,7 +210,7 @@ class TemplateServiceTest {
 
   @Test
   void unusedCacheIsRemoved() {
-    ready(recipe(new Step.Run(UNIQUE)));
+    ready(recipe(new BuildStep.Run(UNIQUE)));
     assertThat(house.engine.snapshots().list()).hasSize(1);
     templates().removeUnused(Duration.ofDays(1));
     assertThat(house.engine.snapshots().list()).hasSize(1);
@@ -220,19 +220,19 @@ class TemplateServiceTest {
 
   @Test
   void failingStepFailsTheBuildAndKeepsTheTemplate() {
-    ready(recipe(new Step.Run("echo first > /version")));
-    TemplateView before = templates().built("web");
+    ready(recipe(new BuildStep.Run("echo first > /version")));
+    TemplateView before = templates().requireBuilt("web");
     BuildView failed =
         build(
             recipe(
-                new Step.Run("echo second > /version"),
-                new Step.Run("echo the reason; exit 3"),
-                new Step.Run("echo never")));
+                new BuildStep.Run("echo second > /version"),
+                new BuildStep.Run("echo the reason; exit 3"),
+                new BuildStep.Run("echo never")));
     assertThat(failed.state()).isEqualTo(BuildView.State.FAILED);
     assertThat(failed.failedStep()).contains(2);
     assertThat(failed.reason()).contains("step 2", "exit 3", "exit code 3", "the reason");
     assertThat(house.messages(failed)).noneMatch(line -> line.contains("never"));
-    assertThat(templates().built("web").image()).isEqualTo(before.image());
+    assertThat(templates().requireBuilt("web").image()).isEqualTo(before.image());
     assertThat(output("cat /version")).isEqualTo("first\n");
     assertThat(house.sandboxes()).isEmpty();
     assertThat(builtImages()).hasSize(1);
@@ -240,20 +240,21 @@ class TemplateServiceTest {
 
   @Test
   void replacedImageIsRemovedOnceNoSandboxStandsOnIt() {
-    ready(recipe(new Step.Run("echo first > /version")));
+    ready(recipe(new BuildStep.Run("echo first > /version")));
     SandboxId old = sandbox();
-    ready(recipe(new Step.Run("echo second > /version")));
+    ready(recipe(new BuildStep.Run("echo second > /version")));
     templates().reconcile();
     assertThat(builtImages()).hasSize(2);
     assertThat(output("cat /version")).isEqualTo("second\n");
-    house.engine.destroy(old, Destroy.FORCE);
+    house.engine.destroy(old, DestroyOptions.FORCE);
     templates().reconcile();
-    assertThat(builtImages()).containsExactly(templates().built("web").image().orElseThrow());
+    assertThat(builtImages())
+        .containsExactly(templates().requireBuilt("web").image().orElseThrow());
   }
 
   @Test
   void templateIsBuiltOnAnother() {
-    ready(recipe(new Step.Env(Map.of("A", "1")), new Step.Run("echo base > /base")));
+    ready(recipe(new BuildStep.Env(Map.of("A", "1")), new BuildStep.Run("echo base > /base")));
     templates().tag("web", List.of("v1"));
     BuildView build =
         house.ended(
@@ -261,19 +262,21 @@ class TemplateServiceTest {
                 .build(
                     "more",
                     recipe(
-                        new Recipe.Base.OfTemplate("web:v1"),
-                        new Step.Run("cat /base; echo A is $A")),
+                        new Recipe.Base.FromTemplate("web:v1"),
+                        new BuildStep.Run("cat /base; echo A is $A")),
                     BuildSettings.DEFAULT));
     assertThat(build.state()).as(build.reason()).isEqualTo(BuildView.State.READY);
     assertThat(house.messages(build)).contains("base", "A is 1");
     assertThatThrownBy(
-            () -> begin(recipe(new Recipe.Base.OfTemplate("none"), new Step.Run("echo never"))))
+            () ->
+                begin(
+                    recipe(new Recipe.Base.FromTemplate("none"), new BuildStep.Run("echo never"))))
         .isInstanceOf(NotFound.class);
   }
 
   @Test
   void removalEndsABuildAndLeavesNothing() {
-    BuildView build = begin(recipe(new Step.Run("echo begun; sleep 600")));
+    BuildView build = begin(recipe(new BuildStep.Run("echo begun; sleep 600")));
     house.awaitLine(build, "begun");
     assertThat(house.sandboxes()).hasSize(1);
     templates().remove("web");
@@ -288,22 +291,23 @@ class TemplateServiceTest {
 
   @Test
   void templateInUseIsNotRemoved() {
-    ready(recipe(new Step.Run("echo first > /version")));
+    ready(recipe(new BuildStep.Run("echo first > /version")));
     SandboxId id = sandbox();
     assertThatThrownBy(() -> templates().remove("web"))
         .isInstanceOf(Conflict.class)
         .hasMessageContaining(id.value());
     assertThat(output("cat /version")).isEqualTo("first\n");
-    house.engine.destroy(id, Destroy.FORCE);
+    house.engine.destroy(id, DestroyOptions.FORCE);
     templates().remove("web");
     assertThat(builtImages()).isEmpty();
   }
 
   @Test
   void twoBuildsOfOneTemplateEndWithTheImageOfTheNewer() {
-    BuildView older = begin(recipe(new Step.Run("echo begun; sleep 3; echo older > /version")));
+    BuildView older =
+        begin(recipe(new BuildStep.Run("echo begun; sleep 3; echo older > /version")));
     house.awaitLine(older, "begun");
-    BuildView newer = begin(recipe(new Step.Run("echo newer > /version")));
+    BuildView newer = begin(recipe(new BuildStep.Run("echo newer > /version")));
     assertThat(house.ended(newer).state()).isEqualTo(BuildView.State.READY);
     BuildView overtaken = house.ended(older);
     assertThat(overtaken.state()).isEqualTo(BuildView.State.FAILED);
@@ -315,7 +319,7 @@ class TemplateServiceTest {
 
   @Test
   void outputOfAStepIsBounded() {
-    BuildView build = ready(recipe(new Step.Run("seq 1 150000")));
+    BuildView build = ready(recipe(new BuildStep.Run("seq 1 150000")));
     long lines = 0;
     List<String> last = new ArrayList<>();
     while (true) {
@@ -346,36 +350,38 @@ class TemplateServiceTest {
         "-cf",
         tar.toString(),
         "x");
-    BuildView build = build(recipe(new Step.Copy(upload(tar), ".", "/app")));
+    BuildView build = build(recipe(new BuildStep.Copy(upload(tar), ".", "/app")));
     assertThat(build.state()).isEqualTo(BuildView.State.FAILED);
     assertThat(build.reason()).contains("step 1", "archive");
     Path linked = Files.createDirectories(folder.resolve("linked"));
     Files.createSymbolicLink(linked.resolve("etc"), Path.of("/etc"));
     run("tar", "-C", linked.toString(), "-cf", tar.toString(), "etc");
     ready(
-        recipe(new Step.Copy(upload(tar), ".", "/app", Optional.of("user"), Optional.of("0777"))));
+        recipe(
+            new BuildStep.Copy(
+                upload(tar), ".", "/app", Optional.of("user"), Optional.of("0777"))));
     assertThat(output("stat -c '%U %a' /etc/passwd; head -n 1 /etc/passwd"))
         .isEqualTo("root 644\nroot:x:0:0::/root:/bin/sh\n");
   }
 
   @Test
   void wrongRecipesAreRefusedBeforeAnythingIsDone() {
-    for (Step wrong :
+    for (BuildStep wrong :
         List.of(
-            new Step.Packages(List.of("curl", "-o=Dir::Etc=/x")),
-            new Step.Packages(List.of("curl-")),
-            new Step.Packages(List.of("a b")),
-            new Step.Packages(List.of()),
-            new Step.Run(" "),
-            new Step.Run("a\0b"),
-            new Step.Env(Map.of("A=B", "c")),
-            new Step.Copy("../../x", ".", "."),
-            new Step.User(""))) {
+            new BuildStep.Packages(List.of("curl", "-o=Dir::Etc=/x")),
+            new BuildStep.Packages(List.of("curl-")),
+            new BuildStep.Packages(List.of("a b")),
+            new BuildStep.Packages(List.of()),
+            new BuildStep.Run(" "),
+            new BuildStep.Run("a\0b"),
+            new BuildStep.Env(Map.of("A=B", "c")),
+            new BuildStep.Copy("../../x", ".", "."),
+            new BuildStep.User(""))) {
       assertThatThrownBy(() -> begin(recipe(wrong)))
           .as(wrong.toString())
           .isInstanceOf(InvalidRequest.class);
     }
-    assertThatThrownBy(() -> begin(recipe(new Step.Copy("0".repeat(64), ".", "."))))
+    assertThatThrownBy(() -> begin(recipe(new BuildStep.Copy("0".repeat(64), ".", "."))))
         .isInstanceOf(NotFound.class);
     for (String name : List.of("", "..x", "A", "a b", "a:", "a:b/c")) {
       assertThatThrownBy(() -> templates().build(name, recipe(), BuildSettings.DEFAULT))
@@ -387,7 +393,7 @@ class TemplateServiceTest {
 
   @Test
   void packagesNeedAPackageManager() {
-    BuildView build = build(recipe(new Step.Packages(List.of("curl"))));
+    BuildView build = build(recipe(new BuildStep.Packages(List.of("curl"))));
     assertThat(build.reason()).contains("neither apt-get nor apk");
   }
 
@@ -398,15 +404,16 @@ class TemplateServiceTest {
         templates().declare("web:v1", List.of("v2"), Optional.empty(), Optional.empty());
     assertThat(second.id()).isEqualTo(first.id());
     assertThat(second.names()).containsExactly("web", "web:v1", "web:v2");
-    assertThatThrownBy(() -> templates().built("web"))
+    assertThatThrownBy(() -> templates().requireBuilt("web"))
         .isInstanceOf(NotFound.class)
         .hasMessageContaining("not built");
     assertThatThrownBy(
-            () -> templates().begin("web", first.build(), recipe(), BuildSettings.DEFAULT))
+            () -> templates().startBuild("web", first.build(), recipe(), BuildSettings.DEFAULT))
         .isInstanceOf(Conflict.class);
-    BuildView begun = templates().begin("web", second.build(), recipe(), BuildSettings.DEFAULT);
+    BuildView begun =
+        templates().startBuild("web", second.build(), recipe(), BuildSettings.DEFAULT);
     assertThatThrownBy(
-            () -> templates().begin("web", second.build(), recipe(), BuildSettings.DEFAULT))
+            () -> templates().startBuild("web", second.build(), recipe(), BuildSettings.DEFAULT))
         .isInstanceOf(Conflict.class);
     assertThat(house.ended(begun).state()).isEqualTo(BuildView.State.READY);
     assertThat(templates().find("web:latest")).map(TemplateView::id).contains(first.id());
@@ -416,19 +423,19 @@ class TemplateServiceTest {
 
   @Test
   void buildThatARestartCutOffHasFailedAndLeavesNothing() throws IOException {
-    ready(recipe(new Step.Run("echo first > /version")));
-    TemplateView template = templates().built("web");
+    ready(recipe(new BuildStep.Run("echo first > /version")));
+    TemplateView template = templates().requireBuilt("web");
     SandboxId left =
         house
             .engine
             .create(
-                Order.of(
+                SandboxRequest.of(
                         CreateRequest.of(
                             SandboxSpec.builder(SandboxId.random(new java.util.Random())).build(),
-                            TemplateHouse.PROVIDER))
+                            TemplateFixture.PROVIDER))
                     .withLabels(
                         Map.of(TemplateService.BUILD_LABEL, "cut-off", "isola.kind", "build")))
-            .entry()
+            .view()
             .id();
     house.images.store().importFrom("template-cut-off", folder.resolve("scratch/small-root"));
     Instant now = Instant.now();
@@ -459,12 +466,15 @@ class TemplateServiceTest {
 
   @Test
   void removalThatARestartCutOffIsFinished() {
-    ready(recipe(new Step.Run("echo first > /version")));
-    String id = templates().built("web").id();
+    ready(recipe(new BuildStep.Run("echo first > /version")));
+    String id = templates().requireBuilt("web").id();
     house.restart(
         () -> {
           TemplateEntry entry = house.ledger.templates().find(id).orElseThrow();
-          house.ledger.templates().update(entry.in(TemplateEntry.State.REMOVING, Instant.now()));
+          house
+              .ledger
+              .templates()
+              .update(entry.withState(TemplateEntry.State.REMOVING, Instant.now()));
         });
     assertThat(templates().find("web")).isEmpty();
     templates().reconcile();
@@ -474,8 +484,8 @@ class TemplateServiceTest {
 
   @Test
   void buildsAndTheirLogsOutliveTheServer() {
-    BuildView build = ready(recipe(new Step.Run("echo kept line")));
-    TemplateView template = templates().built("web");
+    BuildView build = ready(recipe(new BuildStep.Run("echo kept line")));
+    TemplateView template = templates().requireBuilt("web");
     house.restart(() -> {});
     assertThat(templates().list()).containsExactly(template);
     assertThat(templates().build("web", build.id())).isEqualTo(build);

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.VolumeView;
-import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.volume.HelperProfile;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.ErrorCode;
@@ -16,7 +16,7 @@ import dev.isola.spi.error.NotFound;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.error.Unsupported;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import dev.isola.store.VolumeEntry;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -31,11 +31,11 @@ import org.junit.jupiter.api.io.TempDir;
 class VolumeServiceTest {
   private final FakeProvider bubblewrap = new FakeProvider("bubblewrap");
   private final FakeProvider gvisor = new FakeProvider("gvisor");
-  private EngineHouse house;
+  private EngineFixture house;
 
   @BeforeEach
   void open(@TempDir Path folder) throws IOException {
-    house = new EngineHouse(folder, "shutdown: leave\n", bubblewrap, gvisor);
+    house = new EngineFixture(folder, "shutdown: leave\n", bubblewrap, gvisor);
   }
 
   @AfterEach
@@ -49,7 +49,7 @@ class VolumeServiceTest {
 
   private static SandboxSpec.Builder mounting(String id, String volume) {
     return SandboxSpec.builder(new SandboxId(id))
-        .volume(new Volume(Volume.Type.VOLUME, volume, "/data", false));
+        .volume(new VolumeMount(VolumeMount.Type.VOLUME, volume, "/data", false));
   }
 
   private List<String> names() {
@@ -62,7 +62,7 @@ class VolumeServiceTest {
     assertThat(made.state()).isEqualTo("available");
     assertThat(made.provider()).isEqualTo("bubblewrap");
     assertThat(bubblewrap.volumes).containsExactly("data");
-    assertThat(house.engine.volumes().named("", "data")).isEqualTo(made);
+    assertThat(house.engine.volumes().get("", "data")).isEqualTo(made);
     assertThat(house.engine.volumes().find("", made.id())).contains(made);
     house.engine.volumes().remove("", "data");
     assertThat(bubblewrap.volumes).isEmpty();
@@ -86,29 +86,29 @@ class VolumeServiceTest {
   void volumesOfAnotherTenantAreNotSeenMountedOrReplaced() {
     house.engine.volumes().create("acme", "data", "bubblewrap");
     assertThat(names()).isEmpty();
-    assertThatThrownBy(() -> house.engine.volumes().named("", "data")).isInstanceOf(NotFound.class);
+    assertThatThrownBy(() -> house.engine.volumes().get("", "data")).isInstanceOf(NotFound.class);
     assertThatThrownBy(() -> house.engine.volumes().remove("", "data"))
         .isInstanceOf(NotFound.class);
     assertThatThrownBy(() -> house.engine.volumes().files("", "data", HelperProfile.DEFAULT))
         .isInstanceOf(NotFound.class);
     assertThatThrownBy(() -> create("data")).isInstanceOf(Conflict.class);
-    Order order = Order.of(CreateRequest.auto(mounting("box1", "data").build()));
+    SandboxRequest order = SandboxRequest.of(CreateRequest.auto(mounting("box1", "data").build()));
     assertThatThrownBy(() -> house.engine.create(order)).isInstanceOf(NotFound.class);
-    assertThat(house.engine.create(order.withTenant("acme")).entry().provider())
+    assertThat(house.engine.create(order.withTenant("acme")).view().provider())
         .isEqualTo("bubblewrap");
   }
 
   @Test
   void sandboxGoesToTheProviderThatHasItsVolume() {
     house.engine.volumes().create("", "data", "gvisor");
-    Order order = Order.of(CreateRequest.auto(mounting("box1", "data").build()));
-    assertThat(house.engine.create(order).entry().provider()).isEqualTo("gvisor");
+    SandboxRequest order = SandboxRequest.of(CreateRequest.auto(mounting("box1", "data").build()));
+    assertThat(house.engine.create(order).view().provider()).isEqualTo("gvisor");
     create("other");
     SandboxSpec both =
         mounting("box2", "data")
-            .volume(new Volume(Volume.Type.VOLUME, "other", "/other", false))
+            .volume(new VolumeMount(VolumeMount.Type.VOLUME, "other", "/other", false))
             .build();
-    assertThatThrownBy(() -> house.engine.create(Order.of(CreateRequest.auto(both))))
+    assertThatThrownBy(() -> house.engine.create(SandboxRequest.of(CreateRequest.auto(both))))
         .isInstanceOf(Conflict.class)
         .hasMessageContaining("different providers");
   }
@@ -119,15 +119,15 @@ class VolumeServiceTest {
     SandboxId id =
         house
             .engine
-            .create(Order.of(CreateRequest.auto(mounting("box1", "data").build())))
-            .entry()
+            .create(SandboxRequest.of(CreateRequest.auto(mounting("box1", "data").build())))
+            .view()
             .id();
     assertThatThrownBy(() -> house.engine.volumes().remove("", "data"))
         .isInstanceOf(Conflict.class)
         .hasMessageContaining("box1");
-    assertThat(house.engine.volumes().named("", "data").state()).isEqualTo("available");
+    assertThat(house.engine.volumes().get("", "data").state()).isEqualTo("available");
     assertThat(bubblewrap.volumes).containsExactly("data");
-    house.engine.destroy(id, Destroy.FORCE);
+    house.engine.destroy(id, DestroyOptions.FORCE);
     house.engine.volumes().remove("", "data");
     assertThat(bubblewrap.volumes).isEmpty();
   }
@@ -147,11 +147,12 @@ class VolumeServiceTest {
     bubblewrap.failing(ErrorCode.PROVIDER_UNAVAILABLE, "it is broken");
     assertThatThrownBy(() -> house.engine.volumes().remove("", "data"))
         .isInstanceOf(SandboxException.class);
-    assertThat(house.engine.volumes().named("", "data").state()).isEqualTo("removing");
+    assertThat(house.engine.volumes().get("", "data").state()).isEqualTo("removing");
     bubblewrap.failure = null;
     assertThatThrownBy(
             () ->
-                house.engine.create(Order.of(CreateRequest.auto(mounting("box1", "data").build()))))
+                house.engine.create(
+                    SandboxRequest.of(CreateRequest.auto(mounting("box1", "data").build()))))
         .isInstanceOf(Conflict.class)
         .hasMessageContaining("being removed");
     assertThatThrownBy(() -> house.engine.volumes().files("", "data", HelperProfile.DEFAULT))
@@ -167,7 +168,7 @@ class VolumeServiceTest {
     ledger("half-created", VolumeEntry.State.CREATING);
     ledger("half-removed", VolumeEntry.State.REMOVING);
     house.engine.volumes().reconcile();
-    assertThat(house.engine.volumes().named("", "half-created").state()).isEqualTo("available");
+    assertThat(house.engine.volumes().get("", "half-created").state()).isEqualTo("available");
     assertThat(names()).containsExactly("half-created");
     assertThat(bubblewrap.volumes).isEqualTo(Set.of("half-created"));
   }
@@ -193,15 +194,16 @@ class VolumeServiceTest {
     house.ledger.settings().put("e2b-volume", "v1", text);
     house.ledger.settings().put("e2b-volume", "v2", "unreadable");
     house.restart(() -> {});
-    VolumeView old = house.engine.volumes().named("", "old");
+    VolumeView old = house.engine.volumes().get("", "old");
     assertThat(old.id()).isEqualTo("v1");
     assertThat(old.provider()).isEmpty();
     assertThat(house.ledger.settings().get("e2b-volume-token", "v1")).contains(text);
     assertThat(house.ledger.settings().all("e2b-volume")).containsOnlyKeys("v2");
     assertThat(house.log.warnings).anyMatch(line -> line.contains("v2"));
     // The first sandbox that mounts it decides which provider has its files.
-    house.engine.create(Order.of(CreateRequest.of(mounting("box1", "old").build(), "gvisor")));
-    assertThat(house.engine.volumes().named("", "old").provider()).isEqualTo("gvisor");
+    house.engine.create(
+        SandboxRequest.of(CreateRequest.of(mounting("box1", "old").build(), "gvisor")));
+    assertThat(house.engine.volumes().get("", "old").provider()).isEqualTo("gvisor");
   }
 
   @Test

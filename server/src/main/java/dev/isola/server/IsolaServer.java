@@ -3,7 +3,7 @@ package dev.isola.server;
 import dev.isola.codec.json.Json;
 import dev.isola.engine.api.Log;
 import dev.isola.server.auth.ApiKeys;
-import dev.isola.server.auth.Gate;
+import dev.isola.server.auth.HostOriginFilter;
 import dev.isola.server.error.Problem;
 import dev.isola.server.route.Routes;
 import dev.isola.spi.error.ErrorCode;
@@ -32,24 +32,28 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
 /** The server: one port, a virtual thread for every request. */
 public final class IsolaServer implements AutoCloseable {
-  private static final int LARGEST_HEAD = 16 * 1024;
+  private static final int MAX_HEAD = 16 * 1024;
 
   /** Nobody is accepted beyond these, so that open connections alone do no harm. */
-  private static final int MOST_CONNECTIONS = 10_000;
+  private static final int MAX_CONNECTIONS = 10_000;
 
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private final Server jetty;
   private final ServerConnector connector;
-  private final Entrance entrance;
+  private final RequestPipeline pipeline;
   private final String scheme;
   private final String host;
 
   private IsolaServer(
-      Server jetty, ServerConnector connector, Entrance entrance, String scheme, String host) {
+      Server jetty,
+      ServerConnector connector,
+      RequestPipeline entrance,
+      String scheme,
+      String host) {
     this.jetty = jetty;
     this.connector = connector;
-    this.entrance = entrance;
+    this.pipeline = entrance;
     this.scheme = scheme;
     this.host = host;
   }
@@ -74,8 +78,13 @@ public final class IsolaServer implements AutoCloseable {
    *     there is no key
    */
   public static IsolaServer open(
-      Address address, Routes routes, Gate gate, ApiKeys keys, AccessLog requests, Log log) {
-    return open(address, routes, gate, keys, requests, Options.NONE, log);
+      Address address,
+      Routes routes,
+      HostOriginFilter gate,
+      ApiKeys keys,
+      AccessLog requests,
+      Log log) {
+    return open(address, routes, gate, keys, requests, HttpServerOptions.NONE, log);
   }
 
   /**
@@ -89,12 +98,12 @@ public final class IsolaServer implements AutoCloseable {
   public static IsolaServer open(
       Address address,
       Routes routes,
-      Gate gate,
+      HostOriginFilter gate,
       ApiKeys keys,
       AccessLog requests,
-      Options options,
+      HttpServerOptions options,
       Log log) {
-    if (keys.isEmpty() && !Gate.isLoopback(address.host())) {
+    if (keys.isEmpty() && !HostOriginFilter.isLoopback(address.host())) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
               "there is no key, and " + address.host() + " can be reached from outside",
@@ -108,33 +117,34 @@ public final class IsolaServer implements AutoCloseable {
     Server jetty = new Server(threads);
     HttpConfiguration http = new HttpConfiguration();
     http.setSendServerVersion(false);
-    http.setRequestHeaderSize(LARGEST_HEAD);
+    http.setRequestHeaderSize(MAX_HEAD);
     ServerConnector connector =
         new ServerConnector(jetty, 1, 1, protocols(options, new HttpConnectionFactory(http)));
-    jetty.addBean(new NetworkConnectionLimit(MOST_CONNECTIONS, connector));
+    jetty.addBean(new NetworkConnectionLimit(MAX_CONNECTIONS, connector));
     connector.setHost(address.host());
     connector.setPort(address.port());
     connector.setIdleTimeout(address.idle().toMillis());
     connector.setAcceptQueueSize(1024);
     jetty.addConnector(connector);
-    Entrance entrance =
-        new Entrance(routes, gate, keys, IsolaServer::requestId, requests, options, log);
+    RequestPipeline entrance =
+        new RequestPipeline(routes, gate, keys, IsolaServer::requestId, requests, options, log);
     jetty.setHandler(entrance);
-    jetty.setErrorHandler(IsolaServer::refuse);
+    jetty.setErrorHandler(IsolaServer::rejectUnparsable);
     String scheme = options.tls().isPresent() ? "https" : "http";
     IsolaServer server = new IsolaServer(jetty, connector, entrance, scheme, address.host());
     server.start(address);
     return server;
   }
 
-  private static ConnectionFactory[] protocols(Options options, HttpConnectionFactory http) {
+  private static ConnectionFactory[] protocols(
+      HttpServerOptions options, HttpConnectionFactory http) {
     if (options.tls().isEmpty()) {
       return new ConnectionFactory[] {http};
     }
     Tls tls = options.tls().get();
     SslConnectionFactory secure = new SslConnectionFactory(tls.factory(), http.getProtocol());
     return new ConnectionFactory[] {
-      tls.plainToo() ? new DetectorConnectionFactory(secure) : secure, http
+      tls.allowsPlaintext() ? new DetectorConnectionFactory(secure) : secure, http
     };
   }
 
@@ -159,7 +169,7 @@ public final class IsolaServer implements AutoCloseable {
   }
 
   /** Answers what is not HTTP as we speak it, before there is a request that could be routed. */
-  private static boolean refuse(Request request, Response response, Callback callback)
+  private static boolean rejectUnparsable(Request request, Response response, Callback callback)
       throws IOException {
     String id = requestId();
     boolean theirs = HttpStatus.isClientError(response.getStatus());
@@ -169,11 +179,12 @@ public final class IsolaServer implements AutoCloseable {
                 Fault.of(
                     ErrorCode.INVALID_REQUEST,
                     "this is not a request that can be read",
-                    "check its line and headers; heads are at most " + LARGEST_HEAD + " bytes"),
+                    "check its line and headers; heads are at most " + MAX_HEAD + " bytes"),
                 id)
             : Problem.of(new IllegalStateException(), id);
     response.getHeaders().put("X-Request-Id", id);
-    JettyExchange.whole(response, problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem.body()));
+    JettyExchange.writeResponse(
+        response, problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem.body()));
     callback.succeeded();
     return true;
   }
@@ -189,8 +200,8 @@ public final class IsolaServer implements AutoCloseable {
   }
 
   /** Returns how many requests are worked on. */
-  int busy() {
-    return entrance.busy();
+  int activeRequests() {
+    return pipeline.activeRequests();
   }
 
   public InetSocketAddress address() {
@@ -202,13 +213,13 @@ public final class IsolaServer implements AutoCloseable {
    * Streams of events end at once: their readers know where to go on.
    */
   public void close(Duration patience) {
-    entrance.end();
+    pipeline.beginShutdown();
     connector.close();
     long until = System.nanoTime() + patience.toNanos();
-    while (entrance.busy() > 0 && System.nanoTime() < until) {
+    while (pipeline.activeRequests() > 0 && System.nanoTime() < until) {
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
     }
-    entrance.interrupt();
+    pipeline.interruptRequests();
     stop();
   }
 

@@ -5,8 +5,8 @@ import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.Credentials;
 import dev.isola.server.auth.Disclosure;
 import dev.isola.server.preview.Header;
-import dev.isola.server.preview.PreviewAccess;
 import dev.isola.server.preview.PreviewExchange;
+import dev.isola.server.preview.PreviewThrottle;
 import dev.isola.server.route.WebSocket;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.PortDialing;
@@ -47,10 +47,10 @@ record JettyExchange(
     Map<String, List<String>> queries,
     Map<String, Object> body,
     InputStream content,
-    BooleanSupplier end,
-    Handover handover,
-    Optional<Seen> seen,
-    Visit visit)
+    BooleanSupplier shutdown,
+    RequestLifetime lifetime,
+    Optional<PreviewDetails> previewDetails,
+    RequestLogEntry logEntry)
     implements PreviewExchange {
   private static final WebSocketMappings SOCKETS = new WebSocketMappings();
 
@@ -65,7 +65,7 @@ record JettyExchange(
    * @param prefix what stands before the paths of the sandbox
    * @param foreign whether a page asks that is neither ours nor of the preview
    */
-  record Seen(String prefix, boolean foreign, PreviewAccess access) {}
+  record PreviewDetails(String prefix, boolean crossOrigin, PreviewThrottle throttle) {}
 
   @Override
   public String path(String name) {
@@ -92,7 +92,7 @@ record JettyExchange(
   }
 
   @Override
-  public Map<String, String> headersAfter(String prefix) {
+  public Map<String, String> headersWithPrefix(String prefix) {
     Map<String, String> found = new TreeMap<>();
     for (HttpField field : request.getHeaders()) {
       String name = field.getLowerCaseName();
@@ -107,19 +107,19 @@ record JettyExchange(
   public void json(int status, Object answer) throws IOException {
     Disclosure disclosure = new Disclosure(key);
     Object seen = disclosure.of(answer);
-    visit.token |= disclosure.hasToken();
-    JsonAnswer out = new JsonAnswer(response, status, "application/json");
+    logEntry.disclosesToken |= disclosure.hasToken();
+    JsonResponseStream out = new JsonResponseStream(response, status, "application/json");
     Json.write(seen, out);
     out.finish();
   }
 
   @Override
-  public void adding(String header, String value) {
+  public void addHeader(String header, String value) {
     response.getHeaders().put(header, value);
   }
 
   @Override
-  public void empty() throws IOException {
+  public void noContent() throws IOException {
     response.setStatus(204);
     Content.Sink.write(response, true, ByteBuffer.allocate(0));
   }
@@ -133,16 +133,16 @@ record JettyExchange(
   }
 
   @Override
-  public Watched whileWanted() {
-    return Gone.watch(endPoint(), response);
+  public DisconnectWatch interruptOnDisconnect() {
+    return ClientDisconnectMonitor.watch(endPoint(), response);
   }
 
   @Override
-  public void webSocket(String protocol, WebSocket.Conversation conversation) {
+  public void webSocket(String protocol, WebSocket.Session conversation) {
     List<String> offered =
         Credentials.protocols(request.getHeaders().getValuesList("Sec-WebSocket-Protocol"));
     if (!offered.contains(protocol)) {
-      throw noSocket(protocol);
+      throw notAWebSocket(protocol);
     }
     try {
       EndPoint client = endPoint();
@@ -154,22 +154,22 @@ record JettyExchange(
               (asked, answer, done) -> {
                 answer.setAcceptedSubProtocol(protocol);
                 answer.setExtensions(List.of()); // compression would cost memory for each of them
-                return new JettySocket(handover, conversation);
+                return new JettyWebSocket(lifetime, conversation);
               },
               request,
               response,
-              handover.callback(),
-              JettySocket::configure);
+              lifetime.callback(),
+              JettyWebSocket::configure);
       if (!upgraded) {
-        throw noSocket(protocol);
+        throw notAWebSocket(protocol);
       }
-      handover.take();
+      lifetime.takeOver();
     } catch (WebSocketException | HttpException.RuntimeException | IOException e) {
-      throw noSocket(protocol);
+      throw notAWebSocket(protocol);
     }
   }
 
-  private static SandboxException noSocket(String protocol) {
+  private static SandboxException notAWebSocket(String protocol) {
     return Fault.of(
             ErrorCode.INVALID_REQUEST,
             "this is not the beginning of a WebSocket",
@@ -193,8 +193,8 @@ record JettyExchange(
         .toList();
   }
 
-  private Seen preview() {
-    return seen.orElseThrow(() -> new IllegalStateException("this is not a preview"));
+  private PreviewDetails preview() {
+    return previewDetails.orElseThrow(() -> new IllegalStateException("this is not a preview"));
   }
 
   @Override
@@ -208,13 +208,13 @@ record JettyExchange(
   }
 
   @Override
-  public boolean fromForeignPage() {
-    return preview().foreign();
+  public boolean isCrossOrigin() {
+    return preview().crossOrigin();
   }
 
   @Override
-  public PreviewAccess access() {
-    return preview().access();
+  public PreviewThrottle throttle() {
+    return preview().throttle();
   }
 
   @Override
@@ -254,34 +254,34 @@ record JettyExchange(
     Executor executor = request.getConnectionMetaData().getConnector().getExecutor();
     request.setAttribute(
         HttpStream.UPGRADE_CONNECTION_ATTRIBUTE,
-        new Tunnel(endPoint(), executor, port, early, handover::leave));
+        new Tunnel(endPoint(), executor, port, early, lifetime::releasePermits));
     Request.addCompletionListener(
         request,
         failure -> {
           if (failure != null) {
-            handover.leave(); // there will be no tunnel
+            lifetime.releasePermits(); // there will be no tunnel
           }
         });
     Content.Sink.write(response, true, ByteBuffer.allocate(0));
-    handover.keep();
+    lifetime.keepPermits();
   }
 
   @Override
-  public void about(SandboxId sandbox) {
-    visit.sandbox = Optional.of(sandbox.value());
+  public void setSandbox(SandboxId sandbox) {
+    logEntry.sandbox = Optional.of(sandbox.value());
   }
 
   @Override
-  public void actor(String name) {
-    visit.key = name;
+  public void setActor(String name) {
+    logEntry.key = name;
   }
 
   @Override
-  public boolean ending() {
-    return end.getAsBoolean();
+  public boolean isShuttingDown() {
+    return shutdown.getAsBoolean();
   }
 
-  static void whole(Response response, int status, String mediaType, byte[] bytes)
+  static void writeResponse(Response response, int status, String mediaType, byte[] bytes)
       throws IOException {
     response.setStatus(status);
     response.getHeaders().put("Content-Type", mediaType);

@@ -37,11 +37,11 @@ public final class Tls {
   }
 
   /** Lets who speaks plain HTTP come in by the same port; the first byte tells them apart. */
-  public Tls orPlain(boolean allowed) {
+  public Tls allowPlaintext(boolean allowed) {
     return new Tls(store, allowed);
   }
 
-  boolean plainToo() {
+  boolean allowsPlaintext() {
     return plainToo;
   }
 
@@ -56,7 +56,7 @@ public final class Tls {
       return Optional.empty();
     }
     if (certificate.isEmpty() || key.isEmpty()) {
-      throw refused("server.tls.cert and server.tls.key go together", "set both, or neither", null);
+      throw invalid("server.tls.cert and server.tls.key go together", "set both, or neither", null);
     }
     Certificate[] chain = chain(certificate.get());
     return Optional.of(new Tls(store(chain, key(key.get(), chain[0]), key.get()), false));
@@ -72,9 +72,9 @@ public final class Tls {
         return chain;
       }
     } catch (GeneralSecurityException e) {
-      throw refused(file + " is no certificate in PEM", "name the certificate, then its chain", e);
+      throw invalid(file + " is no certificate in PEM", "name the certificate, then its chain", e);
     }
-    throw refused(file + " has no certificate in it", "name the certificate, then its chain", null);
+    throw invalid(file + " has no certificate in it", "name the certificate, then its chain", null);
   }
 
   private static PrivateKey key(Path file, Certificate certificate) {
@@ -82,24 +82,25 @@ public final class Tls {
     String remedy =
         "write it as PKCS #8 without a password: openssl pkcs8 -topk8 -nocrypt -in OLD -out NEW";
     if (!found.find()) {
-      throw refused(file + " has no private key in it that can be read", remedy, null);
+      throw invalid(file + " has no private key in it that can be read", remedy, null);
     }
     try {
       PrivateKey key =
           KeyFactory.getInstance(certificate.getPublicKey().getAlgorithm())
               .generatePrivate(
                   new PKCS8EncodedKeySpec(Base64.getMimeDecoder().decode(found.group(1))));
-      if (belong(certificate.getPublicKey(), key)) {
+      if (isKeyPair(certificate.getPublicKey(), key)) {
         return key;
       }
     } catch (GeneralSecurityException | IllegalArgumentException e) {
-      throw refused(file + " is not the private key of the certificate", remedy, e);
+      throw invalid(file + " is not the private key of the certificate", remedy, e);
     }
-    throw refused(file + " is the private key of another certificate", "name its own", null);
+    throw invalid(file + " is the private key of another certificate", "name its own", null);
   }
 
   /** Tells whether what one signs the other accepts; or else every handshake would fail later. */
-  private static boolean belong(PublicKey open, PrivateKey secret) throws GeneralSecurityException {
+  private static boolean isKeyPair(PublicKey open, PrivateKey secret)
+      throws GeneralSecurityException {
     String algorithm =
         switch (secret.getAlgorithm()) {
           case "RSA" -> "SHA256withRSA";
@@ -123,7 +124,7 @@ public final class Tls {
       store.setKeyEntry("isola", key, new char[0], chain);
       return store;
     } catch (GeneralSecurityException | IOException e) {
-      throw refused(file + " and the certificate do not go together", "check both", e);
+      throw invalid(file + " and the certificate do not go together", "check both", e);
     }
   }
 
@@ -131,11 +132,11 @@ public final class Tls {
     try {
       return Files.readAllBytes(file);
     } catch (IOException e) {
-      throw refused(file + " cannot be read", "check its name and rights", e);
+      throw invalid(file + " cannot be read", "check its name and rights", e);
     }
   }
 
-  private static SandboxException refused(
+  private static SandboxException invalid(
       String what, String remedy, @org.jspecify.annotations.Nullable Exception cause) {
     Fault fault = Fault.of(ErrorCode.INVALID_REQUEST, what, remedy);
     return cause == null ? fault.exception() : fault.exception(cause);

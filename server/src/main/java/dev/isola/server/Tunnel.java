@@ -26,9 +26,10 @@ final class Tunnel extends AbstractConnection implements Connection.UpgradeTo {
   private final PortDialing.Connection port;
   private final ByteBuffer early;
   private final Runnable ended;
-  private final Thread upward = Thread.ofVirtual().name("isola-tunnel-up").unstarted(this::up);
+  private final Thread upward =
+      Thread.ofVirtual().name("isola-tunnel-up").unstarted(this::copyToSandbox);
   private final Thread downward =
-      Thread.ofVirtual().name("isola-tunnel-down").unstarted(this::down);
+      Thread.ofVirtual().name("isola-tunnel-down").unstarted(this::copyToClient);
   private final AtomicInteger open = new AtomicInteger(2);
   private ByteBuffer sent = BufferUtil.EMPTY_BUFFER;
 
@@ -62,7 +63,7 @@ final class Tunnel extends AbstractConnection implements Connection.UpgradeTo {
     downward.start();
   }
 
-  private void up() {
+  private void copyToSandbox() {
     try {
       write(sent);
       ByteBuffer buffer = BufferUtil.allocate(BUFFER);
@@ -71,7 +72,7 @@ final class Tunnel extends AbstractConnection implements Connection.UpgradeTo {
         int read = getEndPoint().fill(buffer);
         if (read < 0) {
           port.shutdownOutput();
-          half();
+          directionClosed();
           return;
         }
         if (read > 0) {
@@ -94,7 +95,7 @@ final class Tunnel extends AbstractConnection implements Connection.UpgradeTo {
     }
   }
 
-  private void down() {
+  private void copyToClient() {
     try {
       send(early);
       ByteBuffer buffer = ByteBuffer.allocate(BUFFER);
@@ -102,7 +103,7 @@ final class Tunnel extends AbstractConnection implements Connection.UpgradeTo {
         send(buffer.flip());
       }
       getEndPoint().shutdownOutput();
-      half();
+      directionClosed();
     } catch (IOException | RuntimeException e) {
       close();
     }
@@ -118,7 +119,7 @@ final class Tunnel extends AbstractConnection implements Connection.UpgradeTo {
   }
 
   /** One way has come to its end; with the second, all has. */
-  private void half() {
+  private void directionClosed() {
     if (open.decrementAndGet() == 0) {
       close();
     }
@@ -132,16 +133,16 @@ final class Tunnel extends AbstractConnection implements Connection.UpgradeTo {
   @Override
   public void onClose(@Nullable Throwable cause) {
     super.onClose(cause);
-    letGo();
+    release();
   }
 
   @Override
   public void close() {
     super.close();
-    letGo();
+    release();
   }
 
-  private void letGo() {
+  private void release() {
     try {
       port.close();
     } catch (IOException e) {

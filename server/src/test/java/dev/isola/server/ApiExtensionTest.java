@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
-import dev.isola.server.auth.Gate;
+import dev.isola.server.auth.HostOriginFilter;
 import dev.isola.server.auth.PortCredentials;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.error.ErrorStatus;
@@ -50,8 +50,8 @@ class ApiExtensionTest {
     }
 
     @Override
-    public ErrorAnswer error(Fault fault, String requestId, Optional<String> sandbox) {
-      return new ErrorAnswer(
+    public ErrorResponse error(Fault fault, String requestId, Optional<String> sandbox) {
+      return new ErrorResponse(
           ErrorStatus.of(fault.code()),
           "application/sample+json",
           Map.of("sample", fault.code().name()));
@@ -65,13 +65,13 @@ class ApiExtensionTest {
           Route.of("GET", "/sample", "sample", "Answers.")
               .needs(Scope.USE)
               .of(new SampleDialect())
-              .by(
+              .handledBy(
                   exchange ->
                       exchange.json(200, Map.of("key", exchange.key().orElseThrow().name()))),
           Route.of("GET", "/inside/{id}/{what}", "sampleInside", "Answers for a port.")
               .needs(Scope.USE)
               .of(new SampleDialect())
-              .by(
+              .handledBy(
                   exchange ->
                       exchange.json(
                           200, Map.of("id", exchange.path("id"), "what", exchange.path("what")))));
@@ -79,7 +79,7 @@ class ApiExtensionTest {
 
     @Override
     public Optional<ApiDialect> dialect(
-        Function<String, List<String>> headers, Optional<Gate.PreviewHost> target) {
+        Function<String, List<String>> headers, Optional<HostOriginFilter.PreviewTarget> target) {
       return headers.apply(KEY).isEmpty() ? Optional.empty() : Optional.of(new SampleDialect());
     }
 
@@ -91,7 +91,7 @@ class ApiExtensionTest {
     }
 
     @Override
-    public Optional<String> path(Gate.PreviewHost target, String path) {
+    public Optional<String> path(HostOriginFilter.PreviewTarget target, String path) {
       return target.port() == PORT
           ? Optional.of("/inside/" + target.sandbox() + path)
           : Optional.empty();
@@ -104,16 +104,16 @@ class ApiExtensionTest {
   }
 
   @TempDir Path folder;
-  private ServerHouse house;
+  private TestServer house;
 
   @BeforeEach
   void open() {
     house =
-        new ServerHouse(
+        new TestServer(
             folder,
             Duration.ofSeconds(30),
             new TestProviderFactory(),
-            serving -> Options.NONE,
+            serving -> HttpServerOptions.NONE,
             Map.of(),
             (serving, keys, stored) -> List.of(new SampleApi()));
   }
@@ -123,14 +123,14 @@ class ApiExtensionTest {
     house.close();
   }
 
-  private Client.Answer get(String path, Map<String, String> headers) throws IOException {
+  private TestClient.Response get(String path, Map<String, String> headers) throws IOException {
     return house.client("").send("GET", path, headers, new byte[0]);
   }
 
   @Test
   void routeOfAnExtensionTakesKeysAndWritesErrorsInItsDialect() throws IOException {
     assertThat(get("/sample", Map.of(KEY, house.use)).field("key")).isEqualTo("use");
-    Client.Answer none = get("/sample", Map.of());
+    TestClient.Response none = get("/sample", Map.of());
     assertThat(none.status()).isEqualTo(401);
     assertThat(none.type()).isEqualTo("application/sample+json");
     assertThat(none.json()).isEqualTo(Map.of("sample", "UNAUTHENTICATED"));

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.isola.server.context.Serving;
+import dev.isola.server.context.ServerContext;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,12 +21,12 @@ import org.junit.jupiter.api.io.TempDir;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ApiTest {
   @TempDir static Path folder;
-  private ServerHouse house;
-  private Client client;
+  private TestServer house;
+  private TestClient client;
 
   @BeforeAll
   void open() {
-    house = new ServerHouse(folder);
+    house = new TestServer(folder);
     client = house.client();
   }
 
@@ -36,14 +36,14 @@ class ApiTest {
   }
 
   private String sandbox() throws IOException {
-    Client.Answer made = client.post("/api/v1/sandboxes", "{}");
+    TestClient.Response made = client.post("/api/v1/sandboxes", "{}");
     assertThat(made.status()).as(made.text()).isEqualTo(201);
     return made.field("id");
   }
 
   @Test
   void makesASandboxAndSaysWhoMadeIt() throws IOException {
-    Client.Answer made =
+    TestClient.Response made =
         client.post(
             "/api/v1/sandboxes",
             "{\"tags\":{\"team\":\"red\"},\"ttlSeconds\":600,\"env\":{\"A\":\"b\"}}");
@@ -65,9 +65,9 @@ class ApiTest {
   void anOrderWithTheSameKeyMakesNoSecondSandbox() throws IOException {
     Map<String, String> key = Map.of("Idempotency-Key", "order-1");
     byte[] body = "{\"tags\":{\"n\":\"1\"}}".getBytes(UTF_8);
-    Client.Answer first = client.send("POST", "/api/v1/sandboxes", key, body);
-    Client.Answer second = client.send("POST", "/api/v1/sandboxes", key, body);
-    Client.Answer other =
+    TestClient.Response first = client.send("POST", "/api/v1/sandboxes", key, body);
+    TestClient.Response second = client.send("POST", "/api/v1/sandboxes", key, body);
+    TestClient.Response other =
         client.send("POST", "/api/v1/sandboxes", key, "{\"tags\":{\"n\":\"2\"}}".getBytes(UTF_8));
 
     assertThat(first.status()).as(first.text()).isEqualTo(201);
@@ -78,7 +78,7 @@ class ApiTest {
 
   @Test
   void createNamesTheLimitsThatAreNotEnforced() throws IOException {
-    Client.Answer made = client.post("/api/v1/sandboxes", "{\"resources\":{\"memory\":64}}");
+    TestClient.Response made = client.post("/api/v1/sandboxes", "{\"resources\":{\"memory\":64}}");
     assertThat(made.status()).as(made.text()).isEqualTo(201);
     assertThat(String.valueOf(made.json().get("unenforcedLimits")))
         .contains("memory", "cpu", "disk")
@@ -88,7 +88,7 @@ class ApiTest {
   @Test
   void gpusThatNoProviderHasAreNotImplemented() throws IOException {
     for (String provider : List.of("auto", "test")) {
-      Client.Answer refused =
+      TestClient.Response refused =
           client.post("/api/v1/sandboxes", "{\"gpus\":1,\"provider\":\"" + provider + "\"}");
       assertThat(refused.status()).as(refused.text()).isEqualTo(501);
       assertThat(refused.field("code")).isEqualTo("NOT_IMPLEMENTED");
@@ -104,7 +104,7 @@ class ApiTest {
     }
     List<Object> seen = new ArrayList<>();
     String path = "/api/v1/sandboxes?tag=list%3Dyes&limit=2&state=running&provider=test";
-    Client.Answer page = client.get(path);
+    TestClient.Response page = client.get(path);
     page.list("sandboxes").forEach(one -> seen.add(one.get("id")));
     client
         .get(path + "&cursor=" + page.field("next"))
@@ -120,13 +120,13 @@ class ApiTest {
   void forksFilesAndRefusesMemoryByName() throws IOException {
     String fork = "/api/v1/sandboxes/" + sandbox() + "/fork";
     for (String body : List.of("{}", "{\"kind\":\"filesystem\"}")) {
-      Client.Answer forked = client.post(fork, body);
+      TestClient.Response forked = client.post(fork, body);
       assertThat(forked.status()).as(forked.text()).isEqualTo(200);
       assertThat(forked.json()).containsEntry("kind", "filesystem");
       assertThat(forked.list("forks")).singleElement().matches(one -> one.containsKey("sandbox"));
     }
     List<String> before = ids();
-    Client.Answer refused = client.post(fork, "{\"count\":2,\"kind\":\"memory\"}");
+    TestClient.Response refused = client.post(fork, "{\"count\":2,\"kind\":\"memory\"}");
     assertThat(refused.status()).as(refused.text()).isEqualTo(501);
     assertThat(refused.field("code")).isEqualTo("NOT_IMPLEMENTED");
     assertThat(refused.field("detail")).contains("cannot be forked: provider test");
@@ -153,7 +153,7 @@ class ApiTest {
     assertThat(client.get("/api/v1/providers").list("providers"))
         .singleElement()
         .satisfies(one -> assertThat(one.get("type")).isEqualTo(one.get("name")));
-    Client.Answer refused = client.post("/api/v1/sandboxes", "{\"region\":\"mars\"}");
+    TestClient.Response refused = client.post("/api/v1/sandboxes", "{\"region\":\"mars\"}");
     assertThat(refused.status()).isEqualTo(400);
     assertThat(refused.field("detail")).contains("no provider is in region 'mars'");
   }
@@ -209,12 +209,12 @@ class ApiTest {
   void writesReadsAndRangesFiles() throws IOException {
     String files = "/api/v1/sandboxes/" + sandbox() + "/files";
     byte[] content = "0123456789".getBytes(UTF_8);
-    Client.Answer written = client.put(files + "/content?path=a/b.txt&mode=0600", content);
+    TestClient.Response written = client.put(files + "/content?path=a/b.txt&mode=0600", content);
     assertThat(written.status()).as(written.text()).isEqualTo(200);
     assertThat(written.json()).containsEntry("size", 10).containsEntry("mode", "0600");
 
     assertThat(client.get(files + "/content?path=a/b.txt").body()).isEqualTo(content);
-    Client.Answer part =
+    TestClient.Response part =
         client.send(
             "GET", files + "/content?path=a/b.txt", Map.of("Range", "bytes=2-4"), new byte[0]);
     assertThat(part.status()).isEqualTo(206);
@@ -265,7 +265,7 @@ class ApiTest {
     client.put(from + "/content?path=tree/x/y.txt", "deep".getBytes(UTF_8));
     client.put(from + "/content?path=tree/skip.log", "no".getBytes(UTF_8));
     byte[] archive = client.get(from + "/tree?path=tree&exclude=*.log").body();
-    Client.Answer unpacked = client.put(to + "/tree?path=copy", archive);
+    TestClient.Response unpacked = client.put(to + "/tree?path=copy", archive);
 
     assertThat(unpacked.status()).as(unpacked.text()).isEqualTo(200);
     assertThat(unpacked.json()).containsEntry("bytes", 4);
@@ -279,7 +279,7 @@ class ApiTest {
   void renewsPausesAndDestroys() throws IOException {
     String one = "/api/v1/sandboxes/" + sandbox();
     assertThat(client.post(one + "/renew", "{\"ttlSeconds\":60}").json()).containsKey("expiresAt");
-    Client.Answer paused = client.post(one + "/pause", "");
+    TestClient.Response paused = client.post(one + "/pause", "");
     // Either it does, or it says by name that it does not.
     if (paused.status() == 200) {
       assertThat(paused.json()).containsEntry("state", "paused");
@@ -290,7 +290,7 @@ class ApiTest {
     assertThat(client.delete(one).status()).isEqualTo(204);
     assertThat(client.delete(one).status()).isEqualTo(204);
     assertThat(client.get(one).json()).containsEntry("state", "destroyed");
-    Client.Answer gone = client.post(one + "/exec", "{\"command\":\"true\"}");
+    TestClient.Response gone = client.post(one + "/exec", "{\"command\":\"true\"}");
     assertThat(gone.status()).isEqualTo(410);
     assertThat(gone.json()).containsEntry("code", "SANDBOX_DESTROYED").containsKey("sandbox");
   }
@@ -318,7 +318,7 @@ class ApiTest {
 
   @Test
   void guidesThroughTheSetUpWithWhatIsLeftToDoFirst() throws IOException {
-    Client.Answer setup = client.get("/api/sandbox/setup");
+    TestClient.Response setup = client.get("/api/sandbox/setup");
     assertThat(setup.json())
         .containsEntry("ready", true)
         .containsEntry("providers", List.of("test"));
@@ -330,14 +330,14 @@ class ApiTest {
         .filter(step -> Boolean.TRUE.equals(step.get("done")))
         .forEach(step -> done.add(String.valueOf(step.get("name"))));
     assertThat(done).contains("kernel", "test");
-    int looked = house.looked.get();
+    int looked = house.setupChecks.get();
     client.get("/api/sandbox/setup");
-    assertThat(house.looked.get()).as("looking starts programs").isEqualTo(looked);
+    assertThat(house.setupChecks.get()).as("looking starts programs").isEqualTo(looked);
   }
 
   @Test
   void showsTheDocumentOnAPageThatLoadsNothingElse() throws Exception {
-    Client.Answer page = house.client("").get("/api/v1/docs");
+    TestClient.Response page = house.client("").get("/api/v1/docs");
     assertThat(page.type()).isEqualTo("text/html; charset=utf-8");
     String policy = page.headers().get("content-security-policy");
     assertThat(policy).startsWith("default-src 'none'").doesNotContain("unsafe", "http", "*");
@@ -353,7 +353,7 @@ class ApiTest {
 
   @Test
   void measuresUse() throws IOException {
-    Client.Answer usage = client.get("/api/v1/sandboxes/" + sandbox() + "/usage");
+    TestClient.Response usage = client.get("/api/v1/sandboxes/" + sandbox() + "/usage");
     assertThat(usage.status()).as(usage.text()).isEqualTo(200);
     assertThat(usage.json()).containsKeys("cpuMs", "memoryBytes", "processes", "uptimeMs");
     assertThat(client.get("/metrics").text()).contains("isola_");
@@ -361,17 +361,17 @@ class ApiTest {
 
   @Test
   void isReadyWhenTheEngineIs() throws IOException {
-    Client nobody = house.client("");
+    TestClient nobody = house.client("");
     assertThat(nobody.get("/healthz").status()).isEqualTo(200);
     await().until(() -> house.engine.readiness().isReady());
     assertThat(nobody.get("/readyz").status()).isEqualTo(200);
-    house.serving.end();
+    house.context.stop();
     try {
       assertThat(nobody.get("/healthz").status()).isEqualTo(200);
       assertThat(nobody.get("/readyz").status()).isEqualTo(503);
       assertThat(client.get("/api/v1/sandboxes").status()).isEqualTo(503);
     } finally {
-      house.serving.ready(new Serving.Parts(house.engine, house.registry, house.health));
+      house.context.start(new ServerContext.Components(house.engine, house.registry, house.health));
     }
   }
 
@@ -387,7 +387,7 @@ class ApiTest {
         .isEqualTo(409);
     assertThat(client.delete("/api/v1/keys/ci").status()).isEqualTo(204);
     assertThat(house.client(secret).get("/api/v1/sandboxes").status()).isEqualTo(401);
-    Client.Answer unknown = client.delete("/api/v1/keys/ci");
+    TestClient.Response unknown = client.delete("/api/v1/keys/ci");
     assertThat(unknown.status()).isEqualTo(404);
     assertThat(unknown.field("code")).isEqualTo("KEY_NOT_FOUND");
   }
@@ -395,10 +395,10 @@ class ApiTest {
   @Test
   void keepsAConnectionForTheNextRequest() throws IOException {
     byte[] request = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(UTF_8);
-    try (Client.Open first = client.raw(request)) {
+    try (TestClient.OpenResponse first = client.raw(request)) {
       assertThat(first.body().readAllBytes()).isNotEmpty();
       first.socket().getOutputStream().write(request);
-      Client.Open second = Client.read(first.socket());
+      TestClient.OpenResponse second = TestClient.read(first.socket());
       assertThat(second.status()).isEqualTo(200);
     }
   }

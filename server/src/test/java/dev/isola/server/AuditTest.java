@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.isola.engine.api.Log;
 import dev.isola.server.audit.AuditLog;
-import dev.isola.server.limit.Limits;
+import dev.isola.server.limit.RequestLimits;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,16 +39,18 @@ class AuditTest {
 
   @TempDir Path folder;
   private AuditLog audit;
-  private ServerHouse house;
+  private TestServer house;
 
   @BeforeEach
   void open() throws IOException {
     audit = AuditLog.open(file(), 1 << 20, true, InstantSource.system(), QUIET);
     house =
-        new ServerHouse(
+        new TestServer(
             folder,
             Duration.ofSeconds(30),
-            serving -> new Options(Optional.empty(), Limits.NONE, List.of(audit), Optional::empty),
+            serving ->
+                new HttpServerOptions(
+                    Optional.empty(), RequestLimits.NONE, List.of(audit), Optional::empty),
             Map.of());
   }
 
@@ -83,10 +85,11 @@ class AuditTest {
 
   @Test
   void everyChangeIsALineWithWhoAndWhatAndHowItEnded() throws IOException {
-    Client use = house.client(house.use);
+    TestClient use = house.client(house.use);
     String id = use.post("/api/v1/sandboxes", "{}").field("id");
     use.get("/api/v1/sandboxes/" + id);
-    Client.Answer exec = use.post("/api/v1/sandboxes/" + id + "/exec", "{\"command\":\"true\"}");
+    TestClient.Response exec =
+        use.post("/api/v1/sandboxes/" + id + "/exec", "{\"command\":\"true\"}");
     house.client(house.read).delete("/api/v1/sandboxes/" + id);
     use.delete("/api/v1/sandboxes/nobody");
     use.delete("/api/v1/sandboxes/" + id);
@@ -120,7 +123,7 @@ class AuditTest {
 
   @Test
   void nothingThatACallerWroteIsInIt() throws IOException {
-    Client client = house.client();
+    TestClient client = house.client();
     String id = client.post("/api/v1/sandboxes", "{\"env\":{\"TOKEN\":\"hunter1\"}}").field("id");
     client.post("/api/v1/sandboxes/" + id + "/exec", "{\"command\":\"echo hunter2\"}");
     client.put(
@@ -142,8 +145,8 @@ class AuditTest {
   void previewsAreInItByChoiceOnly() throws IOException {
     Path other = folder.resolve("without.jsonl");
     try (AuditLog without = AuditLog.open(other, 1 << 20, false, InstantSource.system(), QUIET)) {
-      without.answered(
-          new Witness.Visited(
+      without.requestCompleted(
+          new RequestListener.CompletedRequest(
               "1",
               "POST",
               "previewPost",
@@ -168,8 +171,8 @@ class AuditTest {
   @Test
   void aFileThatHasGrownIsPutAsideAndTheOldestGoes() throws IOException {
     Path other = folder.resolve("small.jsonl");
-    Witness.Visited visited =
-        new Witness.Visited(
+    RequestListener.CompletedRequest visited =
+        new RequestListener.CompletedRequest(
             "1",
             "POST",
             "exec",
@@ -183,7 +186,7 @@ class AuditTest {
             false);
     try (AuditLog small = AuditLog.open(other, 300, false, InstantSource.system(), QUIET)) {
       for (int i = 0; i < 100; i++) {
-        small.answered(visited);
+        small.requestCompleted(visited);
       }
     }
     try (Stream<Path> files = Files.list(folder)) {

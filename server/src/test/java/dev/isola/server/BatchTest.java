@@ -24,13 +24,13 @@ import org.junit.jupiter.api.io.TempDir;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class BatchTest {
   @TempDir static Path folder;
-  private ServerHouse house;
-  private Client client;
+  private TestServer house;
+  private TestClient client;
   private String files;
 
   @BeforeAll
   void open() throws IOException {
-    house = new ServerHouse(folder, Duration.ofSeconds(30), new SubprocessProviderFactory());
+    house = new TestServer(folder, Duration.ofSeconds(30), new SubprocessProviderFactory());
     client = house.client();
     files = "/api/v1/sandboxes/" + client.post("/api/v1/sandboxes", "{}").field("id") + "/files";
   }
@@ -41,17 +41,17 @@ class BatchTest {
     house.close();
   }
 
-  private Client.Answer batch(String operations) throws IOException {
+  private TestClient.Response batch(String operations) throws IOException {
     return client.post(files + "/batch", "{\"operations\":[" + operations + "]}");
   }
 
-  private static List<Boolean> oks(Client.Answer answer) {
+  private static List<Boolean> oks(TestClient.Response answer) {
     return answer.list("results").stream().map(one -> Boolean.TRUE.equals(one.get("ok"))).toList();
   }
 
   @Test
   void everyVerbInOneRequest() throws IOException {
-    Client.Answer answer =
+    TestClient.Response answer =
         batch(
             """
             {"op":"mkdir","path":"b/deep","mode":"0700"},
@@ -83,13 +83,13 @@ class BatchTest {
         {"op":"read","path":"s/none"},
         {"op":"write","path":"s/two","content":"2"}
         """;
-    Client.Answer stopped = batch(operations);
+    TestClient.Response stopped = batch(operations);
     assertThat(oks(stopped)).isEqualTo(List.of(true, false));
     assertThat(stopped.json()).containsEntry("failed", 1).containsEntry("left", 1);
     assertThat((Map<?, ?>) stopped.list("results").get(1).get("problem"))
         .satisfies(problem -> assertThat(problem.get("code")).isEqualTo("FILE_NOT_FOUND"));
     assertThat(client.get(files + "/stat?path=s/two").status()).isEqualTo(404);
-    Client.Answer all =
+    TestClient.Response all =
         client.post(files + "/batch", "{\"keepGoing\":true,\"operations\":[" + operations + "]}");
     assertThat(oks(all)).isEqualTo(List.of(true, false, true));
     assertThat(client.get(files + "/content?path=s/two").text()).isEqualTo("2");
@@ -106,7 +106,7 @@ class BatchTest {
             "{\"op\":\"stat\",\"path\":\"n/one\",\"to\":\"x\"}",
             "{\"op\":\"write\",\"path\":\"n/one\",\"content\":{\"base64\":\"!\"}}",
             "{\"op\":\"explode\",\"path\":\"n/one\"}")) {
-      Client.Answer answer = batch(good + bad);
+      TestClient.Response answer = batch(good + bad);
       assertThat(answer.status()).as(bad).isEqualTo(400);
       assertThat(answer.text()).as(bad).contains("operations[1]");
     }
@@ -117,7 +117,7 @@ class BatchTest {
   void whatIsReadIsBounded() throws IOException {
     byte[] half = new byte[5 << 20];
     assertThat(client.put(files + "/content?path=r/large", half).status()).isEqualTo(200);
-    Client.Answer answer =
+    TestClient.Response answer =
         batch("{\"op\":\"read\",\"path\":\"r/large\"},{\"op\":\"read\",\"path\":\"r/large\"}");
     assertThat(oks(answer)).isEqualTo(List.of(true, false));
     assertThat(answer.text()).contains("RESOURCE_LIMIT");
@@ -128,7 +128,7 @@ class BatchTest {
     batch(
         "{\"op\":\"write\",\"path\":\"t/a/one\",\"content\":\"12345\"},"
             + "{\"op\":\"write\",\"path\":\"t/two\",\"content\":\"678\"}");
-    Client.Answer packed = client.get(files + "/tree?path=t&measure=true");
+    TestClient.Response packed = client.get(files + "/tree?path=t&measure=true");
     assertThat(packed.headers())
         .containsEntry("isola-entries", "3")
         .containsEntry("isola-bytes", "8");
@@ -142,7 +142,7 @@ class BatchTest {
             + "\r\nContent-Length: "
             + archive.length
             + "\r\n\r\n";
-    try (Client.Open open = client.raw(head.getBytes(ISO_8859_1))) {
+    try (TestClient.OpenResponse open = client.raw(head.getBytes(ISO_8859_1))) {
       assertThat(open.status()).isEqualTo(200);
       BufferedReader lines = new BufferedReader(new InputStreamReader(open.body(), UTF_8));
       OutputStream out = open.socket().getOutputStream();
@@ -177,7 +177,7 @@ class BatchTest {
   void aBrokenArchiveIsToldAtTheEnd() throws IOException {
     byte[] junk = new byte[4096];
     Arrays.fill(junk, (byte) 'x');
-    Client.Answer answer = client.send("POST", files + "/tree?path=junk", Map.of(), junk);
+    TestClient.Response answer = client.send("POST", files + "/tree?path=junk", Map.of(), junk);
     assertThat(answer.text()).contains("event: problem", "BAD_ARCHIVE");
   }
 }

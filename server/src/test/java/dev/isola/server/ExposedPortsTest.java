@@ -15,9 +15,9 @@ class ExposedPortsTest {
 
   @Test
   void onlyExposedPortsAreReachedOrOpened() throws IOException {
-    try (ServerHouse house = new ServerHouse(folder)) {
-      Client client = house.client();
-      Client.Answer made =
+    try (TestServer house = new TestServer(folder)) {
+      TestClient client = house.client();
+      TestClient.Response made =
           client.post("/api/v1/sandboxes", "{\"network\":{\"exposePorts\":[8001,8000]}}");
       assertThat(made.status()).as(made.text()).isEqualTo(201);
       String ports = "/api/v1/sandboxes/" + made.field("id") + "/ports";
@@ -41,7 +41,7 @@ class ExposedPortsTest {
 
   @Test
   void aSandboxThatExposesNoneIsReachedAtEveryPort() throws IOException {
-    try (ServerHouse house = new ServerHouse(folder)) {
+    try (TestServer house = new TestServer(folder)) {
       String id = house.client().post("/api/v1/sandboxes", "{}").field("id");
       String ports = "/api/v1/sandboxes/" + id + "/ports";
       assertThat(house.client().get(ports).text()).isEqualTo("{\"ports\":[]}");
@@ -49,7 +49,7 @@ class ExposedPortsTest {
     }
   }
 
-  private static int open(Client client, String port) throws IOException {
+  private static int open(TestClient client, String port) throws IOException {
     return client.send("PUT", port, Map.of(), "{\"public\":true}".getBytes(UTF_8)).status();
   }
 }

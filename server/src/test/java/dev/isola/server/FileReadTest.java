@@ -17,17 +17,17 @@ class FileReadTest {
 
   @Test
   void aReadKeySeesNoFilesOfTheKernel() throws IOException {
-    try (ServerHouse house =
-        new ServerHouse(
+    try (TestServer house =
+        new TestServer(
             folder,
             Duration.ofSeconds(30),
             new SubprocessProviderFactory(),
-            serving -> Options.NONE,
+            serving -> HttpServerOptions.NONE,
             Map.of())) {
       String id = house.client().post("/api/v1/sandboxes", "{}").field("id");
       String files = "/api/v1/sandboxes/" + id + "/files";
       house.client().put(files + "/content?path=note", new byte[] {'x'});
-      Client read = house.client(house.read);
+      TestClient read = house.client(house.read);
       assertThat(read.get(files + "/content?path=note").text()).isEqualTo("x");
       for (String path :
           List.of(

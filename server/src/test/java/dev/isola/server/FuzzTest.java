@@ -3,7 +3,7 @@ package dev.isola.server;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.spi.Sighting;
+import dev.isola.spi.InventoryItem;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -35,17 +35,17 @@ class FuzzTest {
   @TempDir Path folder;
 
   /** A server, a sandbox that has to stand through all of it, and some that need not. */
-  private static final class Field implements AutoCloseable {
-    final ServerHouse house;
+  private static final class FuzzFixture implements AutoCloseable {
+    final TestServer house;
     final String standing;
     final List<String> playground = new ArrayList<>();
     final Set<String> made = ConcurrentHashMap.newKeySet();
     final AtomicIntegerArray answers = new AtomicIntegerArray(6);
 
-    Field(Path folder) throws IOException {
-      house = new ServerHouse(folder);
+    FuzzFixture(Path folder) throws IOException {
+      house = new TestServer(folder);
       standing = make();
-      Client.Answer written =
+      TestClient.Response written =
           house.client().put(file(), "what has to be there at the end".getBytes(UTF_8));
       assertThat(written.status()).isEqualTo(200);
       for (int i = 0; i < 12; i++) {
@@ -62,8 +62,8 @@ class FuzzTest {
     }
 
     /** Sends one and says what is wrong with the answer; empty when nothing is. */
-    String send(FuzzedRequests.Sent sent, String key) {
-      try (Client.Open open =
+    String send(RequestFuzzer.FuzzedRequest sent, String key) {
+      try (TestClient.OpenResponse open =
           house
               .client(key)
               .open(sent.method(), sent.path(), sent.headers(), sent.body().toArray())) {
@@ -72,8 +72,8 @@ class FuzzTest {
           return "";
         }
         byte[] body = open.body().readAllBytes();
-        Client.Answer answer =
-            new Client.Answer(open.status(), open.headers(), dev.isola.spi.Bytes.of(body));
+        TestClient.Response answer =
+            new TestClient.Response(open.status(), open.headers(), dev.isola.spi.Bytes.of(body));
         if (sent.operation().equals("createSandbox") && answer.status() < 300) {
           made.add(answer.field("id"));
         }
@@ -88,7 +88,7 @@ class FuzzTest {
       }
     }
 
-    private static String wrong(Client.Answer answer) {
+    private static String wrong(TestClient.Response answer) {
       if (answer.status() == 500) {
         return "our fault: " + answer.text();
       }
@@ -112,7 +112,7 @@ class FuzzTest {
   @Test
   void tenThousandRequestsAreNeverOurFaultAndLoseNothing() throws Exception {
     System.out.println("seed of the requests: -Disola.fuzz.seed=" + SEED);
-    try (Field field = new Field(folder)) {
+    try (FuzzFixture field = new FuzzFixture(folder)) {
       Map<String, Object> document = field.house.client("").get("/api/v1/openapi.json").json();
       List<String> wrong = new ArrayList<>();
       try (ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -137,13 +137,13 @@ class FuzzTest {
     }
   }
 
-  private static List<String> call(Field field, Map<String, Object> document, Random random) {
+  private static List<String> call(FuzzFixture field, Map<String, Object> document, Random random) {
     List<String> wrong = new ArrayList<>();
-    FuzzedRequests mine = new FuzzedRequests(document, random, field.playground);
-    FuzzedRequests attack = new FuzzedRequests(document, random, List.of(field.standing));
+    RequestFuzzer mine = new RequestFuzzer(document, random, field.playground);
+    RequestFuzzer attack = new RequestFuzzer(document, random, List.of(field.standing));
     for (int i = 0; i < REQUESTS / CALLERS; i++) {
       boolean attacks = random.nextInt(4) == 0;
-      FuzzedRequests.Sent sent = attacks ? attack.next() : mine.next();
+      RequestFuzzer.FuzzedRequest sent = attacks ? attack.next() : mine.next();
       // Nobody who may change the sandbox that has to stand is told its name.
       String key = attacks ? (random.nextBoolean() ? "" : field.house.read) : field.house.use;
       String found = field.send(sent, key);
@@ -154,8 +154,8 @@ class FuzzTest {
     return wrong;
   }
 
-  private static void nothingIsLost(Field field) throws IOException {
-    Client client = field.house.client();
+  private static void nothingIsLost(FuzzFixture field) throws IOException {
+    TestClient client = field.house.client();
     assertThat(client.get("/api/v1/sandboxes/" + field.standing).json())
         .containsEntry("state", "running");
     assertThat(client.get(field.file()).text()).isEqualTo("what has to be there at the end");
@@ -169,8 +169,8 @@ class FuzzTest {
   }
 
   /** Whoever lives was made by an answer that said so; and once they are destroyed nobody lives. */
-  private static void nothingIsLeft(Field field) throws IOException {
-    Client client = field.house.client();
+  private static void nothingIsLeft(FuzzFixture field) throws IOException {
+    TestClient client = field.house.client();
     Map<String, Object> known = new HashMap<>();
     field.playground.forEach(id -> known.put(id, id));
     field.made.forEach(id -> known.put(id, id));
@@ -186,7 +186,7 @@ class FuzzTest {
     }
     List<String> left =
         field.house.registry.providers().values().iterator().next().inventory().stream()
-            .map(Sighting::id)
+            .map(InventoryItem::id)
             .map(id -> id.value())
             .toList();
     assertThat(left).containsExactly(field.standing);
@@ -196,11 +196,15 @@ class FuzzTest {
   void anAnswerThatIsOurFaultIsNoticed() {
     Map<String, String> type = Map.of("content-type", "application/problem+json");
     String body = "{\"code\":\"INTERNAL\",\"remedy\":\"x\",\"category\":\"BUG\"}";
-    assertThat(Field.wrong(new Client.Answer(500, type, dev.isola.spi.Bytes.utf8(body))))
+    assertThat(
+            FuzzFixture.wrong(new TestClient.Response(500, type, dev.isola.spi.Bytes.utf8(body))))
         .isNotEmpty();
-    assertThat(Field.wrong(new Client.Answer(502, type, dev.isola.spi.Bytes.utf8(body))))
+    assertThat(
+            FuzzFixture.wrong(new TestClient.Response(502, type, dev.isola.spi.Bytes.utf8(body))))
         .isNotEmpty();
-    assertThat(Field.wrong(new Client.Answer(404, Map.of(), dev.isola.spi.Bytes.utf8("x"))))
+    assertThat(
+            FuzzFixture.wrong(
+                new TestClient.Response(404, Map.of(), dev.isola.spi.Bytes.utf8("x"))))
         .isNotEmpty();
   }
 }

@@ -27,12 +27,12 @@ class HostAccessTest {
 
   @TempDir Path folder;
 
-  private ServerHouse house(Map<String, String> settings) {
-    return new ServerHouse(
+  private TestServer house(Map<String, String> settings) {
+    return new TestServer(
         folder.resolve("house"),
         Duration.ofSeconds(30),
         new SubprocessProviderFactory(),
-        serving -> Options.NONE,
+        serving -> HttpServerOptions.NONE,
         settings);
   }
 
@@ -54,10 +54,10 @@ class HostAccessTest {
 
   @Test
   void noKeyOpensTheHostUnlessTheOperatorAllowsIt() throws IOException {
-    try (ServerHouse house = house(Map.of())) {
+    try (TestServer house = house(Map.of())) {
       for (String spec : wide()) {
         for (String key : List.of(house.use, house.admin)) {
-          Client.Answer refused = house.client(key).post("/api/v1/sandboxes", spec);
+          TestClient.Response refused = house.client(key).post("/api/v1/sandboxes", spec);
           assertThat(refused.status()).as(spec + refused.text()).isEqualTo(403);
         }
         assertThat(house.client().post("/api/v1/sandboxes", spec).text())
@@ -68,9 +68,9 @@ class HostAccessTest {
 
   @Test
   void whereTheOperatorAllowsItTheHostIsForAdministratorsOnly() throws IOException {
-    try (ServerHouse house = house(allowed())) {
+    try (TestServer house = house(allowed())) {
       for (String spec : wide()) {
-        Client.Answer refused = house.client(house.use).post("/api/v1/sandboxes", spec);
+        TestClient.Response refused = house.client(house.use).post("/api/v1/sandboxes", spec);
         assertThat(refused.status()).as(spec + refused.text()).isEqualTo(403);
         assertThat(refused.text()).contains("scope admin");
         assertThat(house.client().post("/api/v1/sandboxes", spec).status())
@@ -82,15 +82,15 @@ class HostAccessTest {
 
   @Test
   void aSandboxOnTheHostsNetworkIsUsedByAdministratorsAndTheirTokensOnly() throws Exception {
-    try (ServerHouse house = house(allowed());
+    try (TestServer house = house(allowed());
         ServerSocket service = new ServerSocket(0, 16, InetAddress.getLoopbackAddress())) {
       Thread.ofVirtual().start(() -> serve(service));
-      Client admin = house.client();
-      Client.Answer made = admin.post("/api/v1/sandboxes", HOST);
+      TestClient admin = house.client();
+      TestClient.Response made = admin.post("/api/v1/sandboxes", HOST);
       assertThat(made.status()).as(made.text()).isEqualTo(201);
       String sandbox = "/api/v1/sandboxes/" + made.field("id");
       String port = sandbox + "/ports/" + service.getLocalPort();
-      Client use = house.client(house.use);
+      TestClient use = house.client(house.use);
       String exec = "{\"command\":\"true\"}";
 
       assertThat(use.get(port + "/").status()).isEqualTo(403);

@@ -34,8 +34,8 @@ class ListingFailureTest {
 
   @Test
   void failureBeforeTheFirstBytesWereSentIsAProblem() throws IOException {
-    try (ServerHouse house = house(3)) {
-      Client.Answer answer = list(house);
+    try (TestServer house = house(3)) {
+      TestClient.Response answer = list(house);
       assertThat(answer.status()).as(answer.text()).isEqualTo(503);
       assertThat(answer.field("code")).isEqualTo("PROVIDER_UNAVAILABLE");
     }
@@ -43,20 +43,20 @@ class ListingFailureTest {
 
   @Test
   void laterFailureCutsTheAnswerOff() {
-    try (ServerHouse house = house(5_000)) {
+    try (TestServer house = house(5_000)) {
       assertThatThrownBy(() -> fail("complete: " + list(house))).isInstanceOf(EOFException.class);
     }
   }
 
-  private static Client.Answer list(ServerHouse house) throws IOException {
+  private static TestClient.Response list(TestServer house) throws IOException {
     String sandbox = house.client().post("/api/v1/sandboxes", "{}").field("id");
     String path = "/api/v1/sandboxes/" + sandbox + "/files?path=.&limit=10000";
     // A kept connection: its answers say where they end.
     return house.client().send("GET", path, Map.of("Connection", "keep-alive"), new byte[0]);
   }
 
-  private ServerHouse house(int entries) {
-    return new ServerHouse(folder, Duration.ofSeconds(30), new FailingListing(entries));
+  private TestServer house(int entries) {
+    return new TestServer(folder, Duration.ofSeconds(30), new FailingListing(entries));
   }
 
   /** The test provider, whose listings fail after some entries. */

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.isola.conformance.Scratch;
+import dev.isola.conformance.TemporaryFolder;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import java.io.IOException;
 import java.io.InputStream;
@@ -27,13 +27,13 @@ class PreviewBrowserTest {
   private static final int PORT = 8123;
 
   @TempDir static Path folder;
-  private ServerHouse house;
-  private Client client;
+  private TestServer house;
+  private TestClient client;
   private String id = "";
 
   @BeforeAll
   void open() throws IOException {
-    house = new ServerHouse(folder, Duration.ofSeconds(30), new BubblewrapProviderFactory());
+    house = new TestServer(folder, Duration.ofSeconds(30), new BubblewrapProviderFactory());
     client = house.client();
     String script;
     try (InputStream in =
@@ -45,12 +45,12 @@ class PreviewBrowserTest {
             "network", Map.of("mode", "none"),
             "autoResume", true,
             "seedFiles", Map.of("site.py", script));
-    Client.Answer made =
+    TestClient.Response made =
         client.post("/api/v1/sandboxes", new JsonMapper().writeValueAsString(spec));
     Assumptions.assumeTrue(
         made.status() == 201, () -> "bubblewrap does not work here: " + made.text());
     id = made.field("id");
-    Client.Answer started =
+    TestClient.Response started =
         client.post(
             sandbox() + "/executions", "{\"argv\":[\"python3\",\"site.py\",\"" + PORT + "\"]}");
     Assumptions.assumeTrue(
@@ -76,7 +76,7 @@ class PreviewBrowserTest {
 
   @Test
   void aPausedSandboxIsWokenByTraffic() throws IOException {
-    Client.Answer paused = client.post(sandbox() + "/pause", "");
+    TestClient.Response paused = client.post(sandbox() + "/pause", "");
     Assumptions.assumeTrue(
         paused.status() == 200, () -> "sandboxes cannot be paused here: " + paused.text());
     assertThat(house.client("").get(prefix() + "/").status()).isEqualTo(401);
@@ -89,10 +89,10 @@ class PreviewBrowserTest {
   void oneThatDoesNotWantToBeWokenSleepsOn() throws IOException {
     String other = client.post("/api/v1/sandboxes", "{}").field("id");
     try {
-      Client.Answer paused = client.post("/api/v1/sandboxes/" + other + "/pause", "");
+      TestClient.Response paused = client.post("/api/v1/sandboxes/" + other + "/pause", "");
       Assumptions.assumeTrue(
           paused.status() == 200, () -> "sandboxes cannot be paused here: " + paused.text());
-      Client.Answer asleep = client.get("/api/v1/sandboxes/" + other + "/ports/80/");
+      TestClient.Response asleep = client.get("/api/v1/sandboxes/" + other + "/ports/80/");
       assertThat(asleep.status()).isEqualTo(409);
       assertThat(asleep.field("remedy")).contains("autoResume");
       assertThat(client.get("/api/v1/sandboxes/" + other).json()).containsEntry("state", "paused");
@@ -106,7 +106,7 @@ class PreviewBrowserTest {
     Path program =
         Browser.installed()
             .orElseGet(() -> Assumptions.abort("chromium is not installed (apt: chromium)"));
-    try (Scratch scratch = Scratch.make("isola-browser-");
+    try (TemporaryFolder scratch = TemporaryFolder.create("isola-browser-");
         Browser browser = new Browser(program, scratch.path())) {
       String api = "http://localhost:" + client.port() + "/healthz";
       String link = client.post(prefix() + "/link", "{\"ttlSeconds\":600}").field("url");

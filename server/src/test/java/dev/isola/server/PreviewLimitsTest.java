@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.isola.provider.subprocess.SubprocessProviderFactory;
-import dev.isola.server.limit.Limits;
-import dev.isola.spi.Destroy;
+import dev.isola.server.limit.RequestLimits;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -30,39 +30,39 @@ class PreviewLimitsTest {
 
   @TempDir Path folder;
   private final CountDownLatch letGo = new CountDownLatch(1);
-  private final List<Client.Open> hanging = new ArrayList<>();
-  private Site site;
+  private final List<TestClient.OpenResponse> hanging = new ArrayList<>();
+  private TestSite site;
 
   @SuppressWarnings("NullAway.Init") // each test opens its own
-  private ServerHouse house;
+  private TestServer house;
 
   @SuppressWarnings("NullAway.Init")
   private String id;
 
   @BeforeEach
   void open() throws IOException {
-    site = new Site();
-    site.answers(HELLO);
+    site = new TestSite();
+    site.respondWith(HELLO);
   }
 
   @AfterEach
   void close() throws IOException {
     letGo.countDown();
-    for (Client.Open one : hanging) {
+    for (TestClient.OpenResponse one : hanging) {
       one.close();
     }
-    house.engine.destroy(new SandboxId(id), Destroy.FORCE);
+    house.engine.destroy(new SandboxId(id), DestroyOptions.FORCE);
     house.close();
     site.close();
   }
 
-  private void house(Limits limits) throws IOException {
+  private void house(RequestLimits limits) throws IOException {
     house =
-        new ServerHouse(
+        new TestServer(
             folder,
             Duration.ofSeconds(30),
             new SubprocessProviderFactory(),
-            serving -> new Options(Optional.empty(), limits, List.of(), Optional::empty),
+            serving -> new HttpServerOptions(Optional.empty(), limits, List.of(), Optional::empty),
             Map.of());
     id = house.client().post("/api/v1/sandboxes", "{}").field("id");
   }
@@ -80,16 +80,17 @@ class PreviewLimitsTest {
         .isEqualTo(200);
   }
 
-  private Client.Answer preview(Client client, Map<String, String> more) throws IOException {
+  private TestClient.Response preview(TestClient client, Map<String, String> more)
+      throws IOException {
     Map<String, String> headers = new HashMap<>();
     headers.put("Host", site.port() + "-" + id + ".localhost:" + house.server.port());
     headers.putAll(more);
     return client.send("GET", "/", headers, new byte[0]);
   }
 
-  private Client.Open hang(Client client) throws IOException {
+  private TestClient.OpenResponse hang(TestClient client) throws IOException {
     int before = site.heads().size();
-    Client.Open open = client.open("GET", ports() + "/slow", Map.of(), new byte[0]);
+    TestClient.OpenResponse open = client.open("GET", ports() + "/slow", Map.of(), new byte[0]);
     hanging.add(open);
     await().atMost(SOON).until(() -> site.heads().size() > before);
     return open;
@@ -97,7 +98,7 @@ class PreviewLimitsTest {
 
   /** Answers the head at once, so that the client has it, and the body when it is let go. */
   private void siteHangs() {
-    site.does(
+    site.handleWith(
         (head, in, out) -> {
           if (head.startsWith("GET /slow")) {
             out.write("HTTP/1.1 200 OK\r\n\r\nfirst".getBytes(ISO_8859_1));
@@ -111,14 +112,14 @@ class PreviewLimitsTest {
 
   @Test
   void strangersAtPublicPortsTakeNoPlaceFromTheApiNorFromKeys() throws IOException {
-    house(new Limits(0, 1, 0, 2, 0, 4, 0));
+    house(new RequestLimits(0, 1, 0, 2, 0, 4, 0));
     publish();
     siteHangs();
-    Client stranger = house.client("");
+    TestClient stranger = house.client("");
     for (int i = 0; i < 3; i++) {
       assertThat(hang(stranger).status()).isEqualTo(200);
     }
-    Client.Answer refused = preview(stranger, Map.of());
+    TestClient.Response refused = preview(stranger, Map.of());
     assertThat(refused.status()).as(refused.text()).isEqualTo(429);
     assertThat(refused.headers()).containsKey("retry-after");
     assertThat(house.client().get("/api/v1/sandboxes").status()).as("the API").isEqualTo(200);
@@ -130,10 +131,10 @@ class PreviewLimitsTest {
 
   @Test
   void oneSandboxHasAPartOfThePreviews() throws IOException {
-    house(new Limits(0, 1, 0, 0, 0, 100, 2));
+    house(new RequestLimits(0, 1, 0, 0, 0, 100, 2));
     publish();
     siteHangs();
-    Client stranger = house.client("");
+    TestClient stranger = house.client("");
     assertThat(hang(stranger).status()).isEqualTo(200);
     assertThat(hang(stranger).status()).isEqualTo(200);
     assertThat(preview(stranger, Map.of()).status()).isEqualTo(429);
@@ -145,9 +146,9 @@ class PreviewLimitsTest {
 
   @Test
   void aTunnelHoldsItsPlaceUntilItEnds() throws IOException {
-    house(new Limits(0, 1, 0, 0, 0, 100, 1));
+    house(new RequestLimits(0, 1, 0, 0, 0, 100, 1));
     publish();
-    site.does(
+    site.handleWith(
         (head, in, out) -> {
           if (head.contains("Upgrade: shout")) {
             out.write(
@@ -159,9 +160,10 @@ class PreviewLimitsTest {
             out.write(HELLO.getBytes(ISO_8859_1));
           }
         });
-    Client stranger = house.client("");
+    TestClient stranger = house.client("");
     Map<String, String> upgrade = Map.of("Connection", "Upgrade", "Upgrade", "shout");
-    try (Client.Open tunnel = stranger.open("GET", ports() + "/", upgrade, new byte[0])) {
+    try (TestClient.OpenResponse tunnel =
+        stranger.open("GET", ports() + "/", upgrade, new byte[0])) {
       assertThat(tunnel.status()).isEqualTo(101);
       assertThat(preview(stranger, Map.of()).status()).isEqualTo(429);
     }
@@ -170,9 +172,9 @@ class PreviewLimitsTest {
 
   @Test
   void wrongKeysAtAPrivatePortAreCountedAndThenARightOneIsNotLookedAt() throws IOException {
-    house(new Limits(0, 1, 3, 0, 0));
+    house(new RequestLimits(0, 1, 3, 0, 0));
     String path = ports() + "/";
-    Client guesser = house.client("isk_" + "0".repeat(64));
+    TestClient guesser = house.client("isk_" + "0".repeat(64));
     for (int i = 0; i < 3; i++) {
       assertThat(guesser.get(path).status()).isEqualTo(401);
     }
@@ -183,8 +185,8 @@ class PreviewLimitsTest {
 
   @Test
   void wrongTokensOfEveryKindAreCounted() throws IOException {
-    house(new Limits(0, 1, 2, 0, 0));
-    Client stranger = house.client("");
+    house(new RequestLimits(0, 1, 2, 0, 0));
+    TestClient stranger = house.client("");
     String path = ports() + "/";
     Map<String, String> wrong = Map.of("X-Isola-Token", "wrong");
     assertThat(stranger.send("GET", path, wrong, new byte[0]).status()).isEqualTo(401);
@@ -195,7 +197,7 @@ class PreviewLimitsTest {
 
   @Test
   void aPublicPortDoesNotTellWhichKeysAreGood() throws IOException {
-    house(new Limits(0, 1, 3, 0, 0));
+    house(new RequestLimits(0, 1, 3, 0, 0));
     publish();
     String good = house.admin;
     for (String key : List.of(good, "isk_" + "0".repeat(64))) {
@@ -217,8 +219,8 @@ class PreviewLimitsTest {
 
   @Test
   void whatCommandsAReverseProxyDoesNotLeaveASandbox() throws IOException {
-    house(Limits.NONE);
-    site.answers(
+    house(RequestLimits.NONE);
+    site.respondWith(
         String.join(
             "\r\n",
             "HTTP/1.1 200 OK",
@@ -236,7 +238,7 @@ class PreviewLimitsTest {
             "Content-Length: 5",
             "",
             "hello"));
-    for (Client.Answer answer :
+    for (TestClient.Response answer :
         List.of(preview(house.client(), Map.of()), house.client().get(ports() + "/"))) {
       assertThat(answer.text()).isEqualTo("hello");
       assertThat(answer.headers()).containsEntry("x-own", "yes");

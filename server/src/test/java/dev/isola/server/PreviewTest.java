@@ -38,19 +38,19 @@ class PreviewTest {
       "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Type: text/html\r\n\r\nhello";
 
   @TempDir static Path folder;
-  private ServerHouse house;
-  private Client client;
-  private Client nobody;
-  private Site site;
+  private TestServer house;
+  private TestClient client;
+  private TestClient nobody;
+  private TestSite site;
   private String id;
 
   @BeforeAll
   void open() throws IOException {
-    house = new ServerHouse(folder, Duration.ofSeconds(30), new SubprocessProviderFactory());
+    house = new TestServer(folder, Duration.ofSeconds(30), new SubprocessProviderFactory());
     client = house.client();
     nobody = house.client("");
     id = client.post("/api/v1/sandboxes", "{}").field("id");
-    site = new Site();
+    site = new TestSite();
   }
 
   @AfterAll
@@ -62,7 +62,7 @@ class PreviewTest {
 
   @BeforeEach
   void quiet() {
-    site.answers(HELLO);
+    site.respondWith(HELLO);
     house.warnings.clear();
   }
 
@@ -82,7 +82,7 @@ class PreviewTest {
     return site.port() + "-" + id + ".localhost:" + client.port();
   }
 
-  private Client.Answer byHost(Client who, String path, Map<String, String> more)
+  private TestClient.Response byHost(TestClient who, String path, Map<String, String> more)
       throws IOException {
     Map<String, String> headers = new HashMap<>(Map.of("Host", host()));
     headers.putAll(more);
@@ -91,7 +91,7 @@ class PreviewTest {
 
   @Test
   void isSeenByHostAndByPathWithAKey() throws IOException {
-    Client.Answer host = byHost(client, "/a/b%20c?d=e&f", Map.of());
+    TestClient.Response host = byHost(client, "/a/b%20c?d=e&f", Map.of());
     assertThat(host.status()).as(host.text()).isEqualTo(200);
     assertThat(host.text()).isEqualTo("hello");
     assertThat(host.headers())
@@ -103,7 +103,7 @@ class PreviewTest {
         .contains("X-Forwarded-Proto: http\r\n", "X-Forwarded-For: 127.0.0.1\r\n")
         .doesNotContain("X-Forwarded-Prefix");
 
-    Client.Answer path = client.get(prefix() + "/a?b=c");
+    TestClient.Response path = client.get(prefix() + "/a?b=c");
     assertThat(path.text()).isEqualTo("hello");
     assertThat(path.headers())
         .containsEntry("content-security-policy", "sandbox allow-scripts allow-forms allow-popups");
@@ -121,7 +121,7 @@ class PreviewTest {
     assertThat(byHost(house.client(house.read), "/", Map.of()).status()).isEqualTo(403);
     assertThat(site.heads()).isEmpty();
 
-    Client.Answer opened =
+    TestClient.Response opened =
         client.send("PUT", prefix(), Map.of(), "{\"public\":true}".getBytes(UTF_8));
     assertThat(opened.json()).containsEntry("public", true).containsEntry("port", site.port());
     assertThat(client.get(ports()).list("ports")).hasSize(1);
@@ -142,7 +142,7 @@ class PreviewTest {
   void aPreviewsHostIsNeverTheApi() throws IOException {
     assertThat(byHost(client, "/api/v1/sandboxes", Map.of()).text()).isEqualTo("hello");
     assertThat(site.lastHead()).startsWith("GET /api/v1/sandboxes HTTP/1.1\r\n");
-    Client.Answer link =
+    TestClient.Response link =
         client.send("POST", "/link", Map.of("Host", host()), "{\"ttlSeconds\":5}".getBytes(UTF_8));
     assertThat(link.text()).isEqualTo("hello");
     String page = "http://" + host();
@@ -216,14 +216,14 @@ class PreviewTest {
 
   @Test
   void aLinkBecomesACookie() throws IOException {
-    Client.Answer made = client.post(prefix() + "/link", "{\"ttlSeconds\":60}");
+    TestClient.Response made = client.post(prefix() + "/link", "{\"ttlSeconds\":60}");
     assertThat(made.status()).as(made.text()).isEqualTo(201);
     String url = made.field("url");
     assertThat(url)
         .startsWith(
             "http://" + site.port() + "-" + id + ".localhost:" + client.port() + "/?isola_token=");
     String query = url.substring(url.indexOf('?'));
-    Client.Answer first = byHost(nobody, "/page" + query + "&x=1", Map.of());
+    TestClient.Response first = byHost(nobody, "/page" + query + "&x=1", Map.of());
     assertThat(first.status()).isEqualTo(303);
     assertThat(first.headers())
         .containsEntry("location", "/page?x=1")
@@ -249,7 +249,7 @@ class PreviewTest {
 
     String path =
         client.post(prefix() + "/link", "{\"ttlSeconds\":60,\"form\":\"path\"}").field("url");
-    Client.Answer byPath = nobody.get(path.substring(path.indexOf("/api/")));
+    TestClient.Response byPath = nobody.get(path.substring(path.indexOf("/api/")));
     assertThat(byPath.status()).isEqualTo(303);
     assertThat(byPath.headers()).containsEntry("location", prefix() + "/");
     assertThat(byPath.headers().get("set-cookie")).contains("Path=" + prefix() + "/;");
@@ -259,7 +259,7 @@ class PreviewTest {
   void aTokenWorksForItsSandboxAndForWhatItIsFor() throws IOException {
     String use = token("use");
     String preview = token("preview");
-    Client user = house.client(use);
+    TestClient user = house.client(use);
     String other = client.post("/api/v1/sandboxes", "{}").field("id");
     try {
       String mine = "/api/v1/sandboxes/" + id;
@@ -306,7 +306,7 @@ class PreviewTest {
                     dev.isola.server.auth.SandboxToken.Kind.USE,
                     new dev.isola.spi.SandboxId(id),
                     0,
-                    house.keys.tokens().in(-1)))
+                    house.keys.tokens().expiryAfter(-1)))
             .reveal();
     assertThat(house.client(late).get("/api/v1/sandboxes/" + id).status()).isEqualTo(401);
   }
@@ -314,7 +314,7 @@ class PreviewTest {
   @Test
   void bodiesPassBothWaysAtOnce() throws Exception {
     AtomicLong came = new AtomicLong();
-    site.does(
+    site.handleWith(
         (head, in, out) -> {
           out.write("HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n".getBytes(UTF_8));
           byte[] buffer = new byte[8192];
@@ -351,7 +351,7 @@ class PreviewTest {
                       // What comes back tells.
                     }
                   });
-      Client.Open open = Client.read(socket);
+      TestClient.OpenResponse open = TestClient.read(socket);
       assertThat(open.status()).isEqualTo(200);
       assertThat(open.body().readAllBytes()).isEqualTo(body);
       sender.join();
@@ -359,7 +359,7 @@ class PreviewTest {
     assertThat(came.get()).isEqualTo(5_000_000);
     assertThat(site.lastHead()).startsWith("PUT /up HTTP/1.1").contains("Content-Length: 5000000");
 
-    site.does(
+    site.handleWith(
         (head, in, out) -> {
           StringBuilder all = new StringBuilder();
           while (all.indexOf("0\r\n\r\n") < 0) {
@@ -370,14 +370,14 @@ class PreviewTest {
               ("HTTP/1.1 200 OK\r\nContent-Length: " + text.length() + "\r\n\r\n" + text)
                   .getBytes(UTF_8));
         });
-    Client.Answer chunked =
+    TestClient.Response chunked =
         client.send(
             "POST",
             prefix() + "/",
             Map.of("Transfer-Encoding", "chunked", "Content-Length", ""),
             new byte[0]);
     assertThat(chunked.status()).isEqualTo(400); // both is neither
-    try (Client.Open open =
+    try (TestClient.OpenResponse open =
         client.raw(
             ("POST "
                     + prefix()
@@ -398,7 +398,7 @@ class PreviewTest {
     CountDownLatch first = new CountDownLatch(1);
     CountDownLatch next = new CountDownLatch(1);
     AtomicBoolean noticed = new AtomicBoolean();
-    site.does(
+    site.handleWith(
         (head, in, out) -> {
           out.write(
               head("200 OK", "Content-Type: text/event-stream", "Transfer-Encoding: chunked")
@@ -409,7 +409,7 @@ class PreviewTest {
           out.write("5\r\ntwo\n\n\r\n".getBytes(UTF_8));
           noticed.set(in.read() < 0); // silent from now on
         });
-    try (Client.Open open = client.open("GET", prefix() + "/", Map.of(), new byte[0])) {
+    try (TestClient.OpenResponse open = client.open("GET", prefix() + "/", Map.of(), new byte[0])) {
       assertThat(open.headers()).containsEntry("content-type", "text/event-stream");
       first.countDown();
       InputStream body = open.body();
@@ -424,7 +424,7 @@ class PreviewTest {
 
   @Test
   void anUpgradeBecomesATunnel() throws Exception {
-    site.does(
+    site.handleWith(
         (head, in, out) -> {
           out.write(
               ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: shout\r\nConnection: Upgrade\r\n"
@@ -437,7 +437,7 @@ class PreviewTest {
         });
     Map<String, String> upgrade =
         Map.of("Connection", "keep-alive, Upgrade", "Upgrade", "shout", "Host", host());
-    try (Client.Open open = client.open("GET", "/chat", upgrade, new byte[0])) {
+    try (TestClient.OpenResponse open = client.open("GET", "/chat", upgrade, new byte[0])) {
       assertThat(open.status()).isEqualTo(101);
       assertThat(open.headers()).containsEntry("upgrade", "shout").containsEntry("x-own", "yes");
       assertThat(site.lastHead())
@@ -450,12 +450,12 @@ class PreviewTest {
       assertThat(new String(open.body().readAllBytes(), UTF_8)).isEqualTo(" last");
     }
     // One that is refused is an answer like any other.
-    site.answers("HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno");
-    try (Client.Open open = client.open("GET", "/chat", upgrade, new byte[0])) {
+    site.respondWith("HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno");
+    try (TestClient.OpenResponse open = client.open("GET", "/chat", upgrade, new byte[0])) {
       assertThat(open.status()).isEqualTo(403);
     }
     // h2c is between two ends of one connection.
-    site.answers(HELLO);
+    site.respondWith(HELLO);
     client
         .open(
             "GET",
@@ -493,8 +493,8 @@ class PreviewTest {
             "HTTP/1.1 200 OK\r\nX: " + "y".repeat(70_000) + "\r\n\r\n",
             "HTTP/1.1 200 OK\r\n" + "a: b\r\n".repeat(300) + "\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n")) {
-      site.answers(odd);
-      Client.Answer answer = client.get(prefix() + "/");
+      site.respondWith(odd);
+      TestClient.Response answer = client.get(prefix() + "/");
       assertThat(answer.status()).as(odd.substring(0, Math.min(80, odd.length()))).isEqualTo(502);
       assertThat(answer.field("code")).isEqualTo("OUTCOME_UNKNOWN");
       assertThat(answer.field("detail")).contains("port " + site.port());
@@ -510,10 +510,10 @@ class PreviewTest {
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhal",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhalf",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalfmore\r\n0\r\n\r\n")) {
-      site.answers(cut);
+      site.respondWith(cut);
       assertThatThrownBy(
               () -> {
-                Client.Answer answer = client.get(prefix() + "/");
+                TestClient.Response answer = client.get(prefix() + "/");
                 throw new AssertionError(cut + ": " + answer.status() + " " + answer.text());
               })
           .isInstanceOf(IOException.class);
@@ -531,16 +531,17 @@ class PreviewTest {
                 "ok",
             "HTTP/1.1 404 Not here\r\nContent-Length: 4\r\nContent-Length: 4\r\n\r\ngone", "gone");
     for (Map.Entry<String, String> each : good.entrySet()) {
-      site.answers(each.getKey());
+      site.respondWith(each.getKey());
       assertThat(client.get(prefix() + "/").text()).as(each.getKey()).isEqualTo(each.getValue());
     }
-    site.answers("HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\nContent-Length: 9\r\n\r\n");
-    try (Client.Open open = client.open("GET", prefix() + "/", Map.of(), new byte[0])) {
+    site.respondWith("HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\nContent-Length: 9\r\n\r\n");
+    try (TestClient.OpenResponse open = client.open("GET", prefix() + "/", Map.of(), new byte[0])) {
       assertThat(open.status()).isEqualTo(304);
       assertThat(open.headers()).containsEntry("etag", "\"x\"");
     }
-    site.answers("HTTP/1.1 200 OK\r\nContent-Length: 1234\r\n\r\n");
-    try (Client.Open open = client.open("HEAD", prefix() + "/", Map.of(), new byte[0])) {
+    site.respondWith("HTTP/1.1 200 OK\r\nContent-Length: 1234\r\n\r\n");
+    try (TestClient.OpenResponse open =
+        client.open("HEAD", prefix() + "/", Map.of(), new byte[0])) {
       assertThat(open.headers()).containsEntry("content-length", "1234");
     }
     assertThat(house.warnings).isEmpty();
@@ -548,7 +549,7 @@ class PreviewTest {
 
   @Test
   void aPageByPathCannotSpeakForOurs() throws IOException {
-    site.answers(
+    site.respondWith(
         head(
             "302 Found",
             "Location: /next",
@@ -559,30 +560,30 @@ class PreviewTest {
             "X-Request-Id: theirs",
             "Content-Security-Policy: sandbox allow-same-origin",
             "Content-Length: 0"));
-    Client.Answer path = client.get(prefix() + "/");
+    TestClient.Response path = client.get(prefix() + "/");
     assertThat(path.headers())
         .containsEntry("location", prefix() + "/next")
         .containsEntry("content-security-policy", "sandbox allow-scripts allow-forms allow-popups")
         .doesNotContainKeys("set-cookie", "clear-site-data", "alt-svc", "service-worker-allowed");
     assertThat(path.headers().get("x-request-id")).isNotEqualTo("theirs");
 
-    site.answers(
+    site.respondWith(
         head(
             "302 Found",
             "Location: /next",
             "Set-Cookie: a=b; Domain=localhost; Path=/",
             "Content-Length: 0"));
-    Client.Answer host = byHost(client, "/", Map.of());
+    TestClient.Response host = byHost(client, "/", Map.of());
     assertThat(host.headers())
         .containsEntry("location", "/next")
         .containsEntry("set-cookie", "a=b; Path=/");
-    site.answers("HTTP/1.1 200 OK\r\nSet-Cookie: isola_preview=x\r\nContent-Length: 0\r\n\r\n");
+    site.respondWith("HTTP/1.1 200 OK\r\nSet-Cookie: isola_preview=x\r\nContent-Length: 0\r\n\r\n");
     assertThat(byHost(client, "/", Map.of()).headers()).doesNotContainKey("set-cookie");
   }
 
   @Test
   void saysWhenNothingListensOrNobodyIsThere() throws IOException {
-    Client.Answer closed = client.get(ports() + "/1/");
+    TestClient.Response closed = client.get(ports() + "/1/");
     assertThat(closed.status()).isEqualTo(404);
     assertThat(closed.field("code")).isEqualTo("PORT_NOT_OPEN");
     assertThat(client.get("/api/v1/sandboxes/nosuch/ports/80/").field("code"))

@@ -31,13 +31,13 @@ class StreamsTest {
   private static final Duration SOON = Duration.ofSeconds(20);
 
   @TempDir static Path folder;
-  private ServerHouse house;
-  private Client client;
+  private TestServer house;
+  private TestClient client;
 
   @BeforeAll
   void open() {
     // Much less than the commands below are silent for.
-    house = new ServerHouse(folder, Duration.ofSeconds(1));
+    house = new TestServer(folder, Duration.ofSeconds(1));
     client = house.client();
   }
 
@@ -66,13 +66,14 @@ class StreamsTest {
     throw new IOException("the stream has ended");
   }
 
-  private static BufferedReader lines(Client.Open open) {
+  private static BufferedReader lines(TestClient.OpenResponse open) {
     assertThat(open.status()).isEqualTo(200);
     assertThat(open.headers()).containsEntry("content-type", "text/event-stream");
     return new BufferedReader(new InputStreamReader(open.body(), UTF_8));
   }
 
-  private Client.Open follow(String path, Map<String, String> headers) throws IOException {
+  private TestClient.OpenResponse follow(String path, Map<String, String> headers)
+      throws IOException {
     return client.open("GET", path, headers, new byte[0]);
   }
 
@@ -81,7 +82,7 @@ class StreamsTest {
   }
 
   private String start(String sandbox, String body) throws IOException {
-    Client.Answer started = client.post("/api/v1/sandboxes/" + sandbox + "/executions", body);
+    TestClient.Response started = client.post("/api/v1/sandboxes/" + sandbox + "/executions", body);
     assertThat(started.status()).as(started.text()).isEqualTo(201);
     return "/api/v1/sandboxes/" + sandbox + "/executions/" + started.json().get("id");
   }
@@ -99,7 +100,7 @@ class StreamsTest {
         start(
             sandbox(), "{\"command\":\"echo one; read x; echo $x\",\"stdin\":true,\"tag\":\"t\"}");
     String id;
-    try (Client.Open open = follow(execution + "/output", Map.of())) {
+    try (TestClient.OpenResponse open = follow(execution + "/output", Map.of())) {
       Seen first = next(lines(open));
       assertThat(first.event()).isEqualTo("output");
       assertThat(text(first)).isEqualTo("one\n");
@@ -107,10 +108,11 @@ class StreamsTest {
       id = first.id();
       assertThat(id).isEqualTo("4");
     }
-    Client.Answer fed =
+    TestClient.Response fed =
         client.send("POST", execution + "/stdin?close=true", Map.of(), "two\n".getBytes(UTF_8));
     assertThat(fed.status()).as(fed.text()).isEqualTo(204);
-    try (Client.Open open = follow(execution + "/output", Map.of("Last-Event-ID", id))) {
+    try (TestClient.OpenResponse open =
+        follow(execution + "/output", Map.of("Last-Event-ID", id))) {
       BufferedReader lines = lines(open);
       Seen second = next(lines);
       assertThat(text(second)).isEqualTo("two\n");
@@ -120,7 +122,7 @@ class StreamsTest {
       assertThat(end.data()).containsEntry("kind", "exited").containsEntry("exitCode", 0);
       assertThat(lines.readLine()).isNull();
     }
-    try (Client.Open open = follow(execution + "/output?offset=4", Map.of())) {
+    try (TestClient.OpenResponse open = follow(execution + "/output?offset=4", Map.of())) {
       assertThat(text(next(lines(open)))).isEqualTo("two\n");
     }
     assertThat(client.get(execution + "/output?offset=9").status()).isEqualTo(400);
@@ -138,7 +140,7 @@ class StreamsTest {
     Map<String, Object> list = client.get("/api/v1/sandboxes/" + sandbox + "/executions").json();
     assertThat((List<?>) list.get("executions")).hasSize(1);
     assertThat(client.post(execution + "/signal", "{\"signal\":\"TERM\"}").status()).isEqualTo(204);
-    try (Client.Open open = follow(execution + "/output", Map.of())) {
+    try (TestClient.OpenResponse open = follow(execution + "/output", Map.of())) {
       Seen end = next(lines(open));
       assertThat(end.event()).isEqualTo("exit");
       assertThat(end.data()).containsEntry("signal", "SIGTERM").containsEntry("exitCode", 143);
@@ -150,11 +152,11 @@ class StreamsTest {
 
   @Test
   void followsEventsAndMissesNothing() throws IOException {
-    long before = house.engine.events().last();
+    long before = house.engine.events().lastNumber();
     String sandbox = sandbox();
     List<String> types = new ArrayList<>();
     String id;
-    try (Client.Open open =
+    try (TestClient.OpenResponse open =
         follow("/api/v1/events?sandbox=" + sandbox + "&after=" + before, Map.of())) {
       BufferedReader lines = lines(open);
       types.add(next(lines).event());
@@ -165,7 +167,7 @@ class StreamsTest {
     }
     assertThat(types).containsExactly("spawn", "ready");
     client.delete("/api/v1/sandboxes/" + sandbox);
-    try (Client.Open open =
+    try (TestClient.OpenResponse open =
         follow("/api/v1/events?sandbox=" + sandbox, Map.of("Last-Event-ID", id))) {
       BufferedReader lines = lines(open);
       assertThat(next(lines).event()).isEqualTo("stateChange");
@@ -176,7 +178,7 @@ class StreamsTest {
   @Test
   void aStreamMayBeSilentForLongerThanAConnectionMayBeIdle() throws IOException {
     String execution = start(sandbox(), "{\"command\":\"sleep 3; echo up\"}");
-    try (Client.Open open = follow(execution + "/output", Map.of())) {
+    try (TestClient.OpenResponse open = follow(execution + "/output", Map.of())) {
       BufferedReader lines = lines(open);
       assertThat(text(next(lines))).isEqualTo("up\n");
       assertThat(next(lines).event()).isEqualTo("exit");
@@ -186,7 +188,7 @@ class StreamsTest {
   @Test
   void aCommandMayBeSilentForLongerThanAConnectionMayBeIdle() throws IOException {
     String sandbox = sandbox();
-    Client.Answer slept =
+    TestClient.Response slept =
         client.post("/api/v1/sandboxes/" + sandbox + "/exec", "{\"command\":\"sleep 3; echo up\"}");
     assertThat(slept.status()).as(slept.text()).isEqualTo(200);
     assertThat(slept.json()).containsEntry("stdout", "up\n");
@@ -230,11 +232,11 @@ class StreamsTest {
                 + "\r\n\r\n"
                 + new String(body, UTF_8))
             .getBytes(UTF_8);
-    try (Client.Open first = client.raw(request)) {
+    try (TestClient.OpenResponse first = client.raw(request)) {
       assertThat(new String(first.body().readAllBytes(), UTF_8)).contains("hi\\n");
       for (int i = 0; i < 20; i++) {
         first.socket().getOutputStream().write(request);
-        Client.Open again = Client.read(first.socket());
+        TestClient.OpenResponse again = TestClient.read(first.socket());
         assertThat(new String(again.body().readAllBytes(), UTF_8)).contains("hi\\n");
       }
     }
@@ -273,15 +275,16 @@ class StreamsTest {
                 + client.key()
                 + "\r\nContent-Length: 100\r\n\r\n{")
             .getBytes(UTF_8);
-    try (Client.Open open = client.raw(request)) {
+    try (TestClient.OpenResponse open = client.raw(request)) {
       assertThat(open.status()).isBetween(400, 499);
     }
   }
 
   @Test
   void aStreamEndsWhenTheServerDoes() throws IOException {
-    ServerHouse other = new ServerHouse(folder.resolve("other"));
-    try (Client.Open open = other.client().open("GET", "/api/v1/events", Map.of(), new byte[0])) {
+    TestServer other = new TestServer(folder.resolve("other"));
+    try (TestClient.OpenResponse open =
+        other.client().open("GET", "/api/v1/events", Map.of(), new byte[0])) {
       BufferedReader lines = lines(open);
       assertThat(lines.readLine()).startsWith(":");
       other.server.close(Duration.ofSeconds(10));

@@ -29,8 +29,8 @@ class TerminalTest {
   private static final String SIZE = "\"terminal\":{\"rows\":24,\"cols\":80}";
 
   @TempDir static Path folder;
-  private ServerHouse house;
-  private Client client;
+  private TestServer house;
+  private TestClient client;
   private String sandbox;
 
   @BeforeAll
@@ -40,8 +40,8 @@ class TerminalTest {
     sandbox = client.post("/api/v1/sandboxes", "{}").field("id");
   }
 
-  private static ServerHouse house() {
-    return new ServerHouse(folder, Duration.ofSeconds(30), new SubprocessProviderFactory());
+  private static TestServer house() {
+    return new TestServer(folder, Duration.ofSeconds(30), new SubprocessProviderFactory());
   }
 
   @AfterAll
@@ -51,7 +51,7 @@ class TerminalTest {
   }
 
   private String start(String command) throws IOException {
-    Client.Answer started =
+    TestClient.Response started =
         client.post(
             "/api/v1/sandboxes/" + sandbox + "/executions",
             "{\"argv\":[\"/bin/sh\",\"-c\",\"" + command + "\"]," + SIZE + "}");
@@ -65,18 +65,18 @@ class TerminalTest {
         start("stty -echo; stty size; echo ready; read a; echo got $a; stty size; exit 7");
     assertThat(client.get(execution).json())
         .containsEntry("terminal", Map.of("rows", 24, "cols", 80));
-    try (Talk talk = Talk.open(client, execution + "/terminal")) {
+    try (TerminalClient talk = TerminalClient.open(client, execution + "/terminal")) {
       assertThat(talk.protocol()).isEqualTo("isola.terminal.v1");
       assertThat(talk.text()).containsEntry("type", "attached").containsEntry("offset", 0);
       talk.until("ready");
-      assertThat(talk.seen()).contains("24 80");
-      talk.say("{\"type\":\"resize\",\"rows\":50,\"cols\":132}");
+      assertThat(talk.output()).contains("24 80");
+      talk.sendText("{\"type\":\"resize\",\"rows\":50,\"cols\":132}");
       await().atMost(SOON).until(() -> client.get(execution).text().contains("\"rows\":50"));
       assertThat(client.post(execution + "/resize", "{\"rows\":40,\"cols\":100}").status())
           .isEqualTo(204);
       talk.type("hello\n");
       talk.until("40 100");
-      assertThat(talk.seen()).contains("got hello");
+      assertThat(talk.output()).contains("got hello");
       assertThat(talk.text())
           .containsEntry("type", "exit")
           .containsEntry("kind", "exited")
@@ -84,7 +84,7 @@ class TerminalTest {
       assertThat(talk.closed()).isEqualTo(1000);
     }
     // Who comes later sees the same.
-    try (Talk talk = Talk.open(client, execution + "/terminal")) {
+    try (TerminalClient talk = TerminalClient.open(client, execution + "/terminal")) {
       talk.until("got hello");
       assertThat(talk.closed()).isEqualTo(1000);
     }
@@ -95,20 +95,21 @@ class TerminalTest {
     String execution = start("stty -echo; echo one; read a; echo two; read a; echo three; read a");
     StringBuilder all = new StringBuilder();
     long offset;
-    try (Talk talk = Talk.open(client, execution + "/terminal")) {
+    try (TerminalClient talk = TerminalClient.open(client, execution + "/terminal")) {
       talk.until("one\r\n");
-      all.append(talk.seen());
+      all.append(talk.output());
       offset = talk.offset();
     }
     assertThat(client.get(execution).json()).containsEntry("running", true);
     client.send("POST", execution + "/stdin", Map.of(), "\n".getBytes(UTF_8));
-    try (Talk talk = Talk.open(client, execution + "/terminal?offset=" + offset)) {
+    try (TerminalClient talk =
+        TerminalClient.open(client, execution + "/terminal?offset=" + offset)) {
       assertThat(talk.text()).containsEntry("offset", (int) offset);
       talk.until("two\r\n");
       talk.type("\n");
       talk.until("three\r\n");
-      all.append(talk.seen());
-      talk.say("{\"type\":\"signal\",\"signal\":\"KILL\"}");
+      all.append(talk.output());
+      talk.sendText("{\"type\":\"signal\",\"signal\":\"KILL\"}");
       assertThat(talk.text()).containsEntry("signal", "SIGKILL").containsEntry("exitCode", 137);
     }
     assertThat(all.toString()).isEqualTo("one\r\ntwo\r\nthree\r\n");
@@ -122,13 +123,13 @@ class TerminalTest {
     await()
         .atMost(SOON)
         .until(() -> Long.parseLong(client.get(execution).field("endOffset")) >= 3_000_000);
-    try (Talk talk = Talk.open(client, execution + "/terminal?offset=10")) {
+    try (TerminalClient talk = TerminalClient.open(client, execution + "/terminal?offset=10")) {
       assertThat(talk.text()).containsEntry("type", "attached").containsEntry("offset", 10);
       Map<String, Object> gap = talk.text();
       assertThat(gap).containsEntry("type", "gap");
       long lost = Long.parseLong(String.valueOf(gap.get("lost")));
       assertThat(gap.get("offset")).isEqualTo((int) (10 + lost));
-      talk.say("{\"type\":\"signal\",\"signal\":\"KILL\"}");
+      talk.sendText("{\"type\":\"signal\",\"signal\":\"KILL\"}");
       assertThat(talk.text()).containsEntry("type", "exit");
       assertThat(10 + lost + talk.bytes().length).isEqualTo(talk.offset()).isEqualTo(3_000_000);
     }
@@ -143,8 +144,8 @@ class TerminalTest {
                 "/api/v1/sandboxes/" + sandbox + "/tokens", "{\"scope\":\"use\",\"ttlSeconds\":60}")
             .field("token");
     for (String secret : List.of(house.use, token)) {
-      try (Talk talk =
-          Talk.open(
+      try (TerminalClient talk =
+          TerminalClient.open(
               client.port(),
               execution + "/terminal",
               Map.of(),
@@ -156,7 +157,7 @@ class TerminalTest {
     for (String secret : List.of(house.read, "isk_wrong", token + "x")) {
       assertThatThrownBy(
               () ->
-                  Talk.open(
+                  TerminalClient.open(
                       client.port(),
                       execution + "/terminal",
                       Map.of(),
@@ -183,18 +184,18 @@ class TerminalTest {
         .isEqualTo(400);
     assertThatThrownBy(
             () ->
-                Talk.open(
+                TerminalClient.open(
                     client.port(),
                     execution + "/terminal",
                     Map.of(
                         "Authorization", "Bearer " + client.key(), "Origin", "http://evil.example"),
                     List.of("isola.terminal.v1")))
         .hasCauseInstanceOf(WebSocketHandshakeException.class);
-    Client.Answer plain =
+    TestClient.Response plain =
         client.post("/api/v1/sandboxes/" + sandbox + "/executions", "{\"command\":\"sleep 9\"}");
     assertThatThrownBy(
             () ->
-                Talk.open(
+                TerminalClient.open(
                     client,
                     "/api/v1/sandboxes/"
                         + sandbox
@@ -219,9 +220,9 @@ class TerminalTest {
             "{\"type\":\"signal\",\"signal\":\"NOSUCH\"}",
             "{\"type\":\"exit\"}",
             "[".repeat(4000))) {
-      try (Talk talk = Talk.open(client, execution + "/terminal")) {
+      try (TerminalClient talk = TerminalClient.open(client, execution + "/terminal")) {
         assertThat(talk.text()).containsEntry("type", "attached");
-        talk.say(words);
+        talk.sendText(words);
         assertThat(talk.text())
             .as(words)
             .containsEntry("type", "error")
@@ -230,13 +231,13 @@ class TerminalTest {
         assertThat(talk.closed()).isEqualTo(4400);
       }
     }
-    try (Talk talk = Talk.open(client, execution + "/terminal")) {
+    try (TerminalClient talk = TerminalClient.open(client, execution + "/terminal")) {
       talk.text();
       var _ = talk.socket().sendBinary(ByteBuffer.allocate(70_000), true);
       // Nobody reads the rest of such a frame: one who still sends it may be cut off unheard.
-      assertThat(talk.closed()).isIn(1009, Talk.CUT_OFF);
+      assertThat(talk.closed()).isIn(1009, TerminalClient.CUT_OFF);
     }
-    try (Talk talk = Talk.open(client, execution + "/terminal")) {
+    try (TerminalClient talk = TerminalClient.open(client, execution + "/terminal")) {
       talk.text();
       var _ = talk.socket().sendText("x".repeat(5000), true);
       assertThat(talk.closed()).isEqualTo(1009);
@@ -252,7 +253,7 @@ class TerminalTest {
         "stty -echo raw; i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo line $i of many;"
             + " [ $((i%1000)) -gt 0 ] || read a; done";
     String execution = start(command);
-    Talk first = Talk.open(client, execution + "/terminal");
+    TerminalClient first = TerminalClient.open(client, execution + "/terminal");
     first.until("line 100 of many");
     StringBuilder events = new StringBuilder();
     long at = followed(events, execution, 0, 1);
@@ -265,11 +266,12 @@ class TerminalTest {
     house = house();
     client = house.client();
 
-    StringBuilder whole = new StringBuilder(first.seen());
-    try (Talk again = Talk.open(client, execution + "/terminal?offset=" + first.offset())) {
+    StringBuilder whole = new StringBuilder(first.output());
+    try (TerminalClient again =
+        TerminalClient.open(client, execution + "/terminal?offset=" + first.offset())) {
       again.type("\n");
       again.until("line 3000 of many\n");
-      whole.append(again.seen());
+      whole.append(again.output());
     }
     followed(events, execution, at, Integer.MAX_VALUE);
     List<String> lines = new ArrayList<>();
@@ -284,7 +286,7 @@ class TerminalTest {
   private long followed(StringBuilder text, String execution, long from, int pieces)
       throws IOException {
     long offset = from;
-    try (Client.Open open =
+    try (TestClient.OpenResponse open =
         client.open(
             "GET",
             execution + "/output",

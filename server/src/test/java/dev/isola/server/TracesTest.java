@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpServer;
-import dev.isola.server.limit.Limits;
+import dev.isola.server.limit.RequestLimits;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -69,27 +69,27 @@ class TracesTest {
     List<Map<?, ?>> found = new ArrayList<>();
     Map<String, Object> json =
         new JsonMapper().readValue(body, new TypeReference<Map<String, Object>>() {});
-    for (Object resource : FuzzedRequests.list(json.get("resourceSpans"))) {
-      assertThat(String.valueOf(FuzzedRequests.map(resource).get("resource")))
+    for (Object resource : RequestFuzzer.list(json.get("resourceSpans"))) {
+      assertThat(String.valueOf(RequestFuzzer.map(resource).get("resource")))
           .contains("service.name", "isola");
-      for (Object scope : FuzzedRequests.list(FuzzedRequests.map(resource).get("scopeSpans"))) {
-        FuzzedRequests.list(FuzzedRequests.map(scope).get("spans"))
-            .forEach(span -> found.add(FuzzedRequests.map(span)));
+      for (Object scope : RequestFuzzer.list(RequestFuzzer.map(resource).get("scopeSpans"))) {
+        RequestFuzzer.list(RequestFuzzer.map(scope).get("spans"))
+            .forEach(span -> found.add(RequestFuzzer.map(span)));
       }
     }
     return found;
   }
 
-  private ServerHouse house(String path) {
-    return new ServerHouse(
+  private TestServer house(String path) {
+    return new TestServer(
         folder,
         Duration.ofSeconds(30),
         serving ->
-            new Options(
+            new HttpServerOptions(
                 Optional.empty(),
-                Limits.NONE,
+                RequestLimits.NONE,
                 List.of(),
-                () -> serving.current().map(parts -> parts.engine().traces())),
+                () -> serving.current().map(parts -> parts.engine().tracer())),
         Map.of("traces.otlp.url", "http://127.0.0.1:" + collector.getAddress().getPort() + path));
   }
 
@@ -99,8 +99,8 @@ class TracesTest {
 
   @Test
   void aRequestGoesOnWithTheCallersTraceAndWhatTheEngineDoesIsWithinIt() throws IOException {
-    try (ServerHouse house = house("/v1/traces")) {
-      Client client = house.client();
+    try (TestServer house = house("/v1/traces")) {
+      TestClient client = house.client();
       Map<String, String> headers =
           Map.of(
               "traceparent",
@@ -139,8 +139,8 @@ class TracesTest {
 
   @Test
   void aRequestWithoutATraceBeginsOneAndAnUnwantedOneIsNotSent() throws IOException {
-    try (ServerHouse house = house("/v1/traces")) {
-      Client client = house.client();
+    try (TestServer house = house("/v1/traces")) {
+      TestClient client = house.client();
       String unwanted = "00-" + TRACE + "-" + PARENT + "-00";
       client.send("GET", "/api/v1/keys", Map.of("traceparent", unwanted), new byte[0]);
       for (String bad : List.of("x", "00-" + "0".repeat(32) + "-" + PARENT + "-01", "ff")) {
@@ -160,7 +160,7 @@ class TracesTest {
 
   @Test
   void aCollectorThatHangsCostsSpansAndNothingElse() throws IOException {
-    try (ServerHouse house = house("/stuck")) {
+    try (TestServer house = house("/stuck")) {
       for (int i = 0; i < 6000; i++) {
         assertThat(house.client("").get("/healthz").status()).isEqualTo(200);
       }

@@ -22,12 +22,12 @@ import org.junit.jupiter.api.io.TempDir;
 class VolumeApiTest {
   private static final String VOLUMES = "/api/v1/volumes";
 
-  private ServerHouse house;
-  private Client client;
+  private TestServer house;
+  private TestClient client;
 
   @BeforeAll
   void open(@TempDir Path folder) {
-    house = new ServerHouse(folder, Duration.ofSeconds(30), new BubblewrapProviderFactory());
+    house = new TestServer(folder, Duration.ofSeconds(30), new BubblewrapProviderFactory());
     client = house.client(house.use);
     assumeTrue(
         house.registry.get("bubblewrap").health() instanceof Health.Healthy,
@@ -39,7 +39,7 @@ class VolumeApiTest {
     house.close();
   }
 
-  private static Client.Answer with(int status, Client.Answer answer) {
+  private static TestClient.Response with(int status, TestClient.Response answer) {
     assertThat(answer.status()).as(answer.text()).isEqualTo(status);
     return answer;
   }
@@ -60,7 +60,7 @@ class VolumeApiTest {
   }
 
   private void exec(String sandbox, String shell) throws IOException {
-    Client.Answer done =
+    TestClient.Response done =
         with(
             200,
             client.post(
@@ -70,7 +70,7 @@ class VolumeApiTest {
 
   @Test
   void volumesAreCreatedListedAndRemoved() throws IOException {
-    Client.Answer made = with(201, client.post(VOLUMES, "{\"name\":\"data\"}"));
+    TestClient.Response made = with(201, client.post(VOLUMES, "{\"name\":\"data\"}"));
     assertThat(made.json())
         .containsEntry("name", "data")
         .containsEntry("provider", "bubblewrap")
@@ -115,7 +115,7 @@ class VolumeApiTest {
     create("trees");
     with(200, client.put(VOLUMES + "/trees/files/content?path=a/b", "x".getBytes(UTF_8)));
     byte[] archive = with(200, client.get(VOLUMES + "/trees/files/tree?path=a")).body();
-    Client.Answer in =
+    TestClient.Response in =
         client.send(
             "PUT",
             VOLUMES + "/trees/files/tree?path=copy",
@@ -156,7 +156,7 @@ class VolumeApiTest {
   void keyThatOnlyReadsChangesNothing() throws IOException {
     create("readable");
     with(200, client.put(VOLUMES + "/readable/files/content?path=a", "x".getBytes(UTF_8)));
-    Client reader = house.client(house.read);
+    TestClient reader = house.client(house.read);
     assertThat(with(200, reader.get(VOLUMES + "/readable/files/content?path=a")).text())
         .isEqualTo("x");
     with(403, reader.put(VOLUMES + "/readable/files/content?path=a", "y".getBytes(UTF_8)));

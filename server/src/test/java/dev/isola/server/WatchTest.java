@@ -20,13 +20,13 @@ import org.junit.jupiter.api.io.TempDir;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class WatchTest {
   @TempDir static Path folder;
-  private ServerHouse house;
-  private Client client;
+  private TestServer house;
+  private TestClient client;
   private String sandbox;
 
   @BeforeAll
   void open() throws IOException {
-    house = new ServerHouse(folder, Duration.ofSeconds(30), new SubprocessProviderFactory());
+    house = new TestServer(folder, Duration.ofSeconds(30), new SubprocessProviderFactory());
     client = house.client();
     sandbox = "/api/v1/sandboxes/" + client.post("/api/v1/sandboxes", "{}").field("id");
   }
@@ -37,8 +37,9 @@ class WatchTest {
     house.close();
   }
 
-  private Client.Open watch(String query) throws IOException {
-    Client.Open open = client.open("GET", sandbox + "/watch?" + query, Map.of(), new byte[0]);
+  private TestClient.OpenResponse watch(String query) throws IOException {
+    TestClient.OpenResponse open =
+        client.open("GET", sandbox + "/watch?" + query, Map.of(), new byte[0]);
     assertThat(open.status()).isEqualTo(200);
     assertThat(open.headers()).containsEntry("content-type", "text/event-stream");
     return open;
@@ -63,7 +64,7 @@ class WatchTest {
   @Test
   void everyChangeAfterWatchingIsTold() throws IOException {
     exec("mkdir -p w/deep");
-    try (Client.Open open = watch("path=w&recursive=true")) {
+    try (TestClient.OpenResponse open = watch("path=w&recursive=true")) {
       BufferedReader lines = new BufferedReader(new InputStreamReader(open.body(), UTF_8));
       until(lines, "event: watching");
       exec("echo hi > w/deep/file");
@@ -87,11 +88,11 @@ class WatchTest {
 
   @Test
   void aWatchEndsWhenTheServerDoes() throws IOException {
-    ServerHouse other = new ServerHouse(folder.resolve("other"));
+    TestServer other = new TestServer(folder.resolve("other"));
     try {
       String path =
           "/api/v1/sandboxes/" + other.client().post("/api/v1/sandboxes", "{}").field("id");
-      try (Client.Open open =
+      try (TestClient.OpenResponse open =
           other.client().open("GET", path + "/watch?path=.", Map.of(), new byte[0])) {
         BufferedReader lines = new BufferedReader(new InputStreamReader(open.body(), UTF_8));
         until(lines, "event: watching");

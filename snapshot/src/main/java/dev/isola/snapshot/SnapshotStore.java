@@ -1,18 +1,18 @@
 package dev.isola.snapshot;
 
-import dev.isola.snapshot.blob.Blobs;
-import dev.isola.snapshot.blob.FolderBlobs;
-import dev.isola.snapshot.blob.OwnedException;
+import dev.isola.snapshot.blob.AlreadyClaimedException;
+import dev.isola.snapshot.blob.BlobStore;
+import dev.isola.snapshot.blob.FolderBlobStore;
 import dev.isola.snapshot.chunk.ChunkId;
 import dev.isola.snapshot.chunk.ChunkReader;
 import dev.isola.snapshot.chunk.ChunkStore;
-import dev.isola.snapshot.chunk.ChunkStore.Swept;
+import dev.isola.snapshot.chunk.ChunkStore.GarbageStats;
 import dev.isola.snapshot.chunk.DamagedException;
-import dev.isola.snapshot.manifest.Entry;
+import dev.isola.snapshot.failpoint.FailpointListener;
+import dev.isola.snapshot.failpoint.SnapshotFailpoint;
 import dev.isola.snapshot.manifest.Manifests;
 import dev.isola.snapshot.manifest.Snapshot;
-import dev.isola.snapshot.step.Step;
-import dev.isola.snapshot.step.Steps;
+import dev.isola.snapshot.manifest.SnapshotEntry;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -49,11 +49,12 @@ public final class SnapshotStore implements AutoCloseable {
   private final ChunkStore chunks;
   private final Manifests manifests;
   private final Path staging;
-  private final Steps steps;
-  private final List<Blobs.Claim> claims;
+  private final FailpointListener steps;
+  private final List<BlobStore.Claim> claims;
   private final Semaphore inside = new Semaphore(EVERYBODY, true);
 
-  private SnapshotStore(Blobs blobs, Path staging, Steps steps, List<Blobs.Claim> claims)
+  private SnapshotStore(
+      BlobStore blobs, Path staging, FailpointListener steps, List<BlobStore.Claim> claims)
       throws IOException {
     this.chunks = ChunkStore.open(blobs, staging, steps);
     this.manifests = new Manifests(blobs, staging, steps);
@@ -69,36 +70,36 @@ public final class SnapshotStore implements AutoCloseable {
    *     left there is removed
    * @throws dev.isola.spi.error.Conflict when somebody has the store, or that folder
    */
-  public static SnapshotStore open(Blobs blobs, Path work) {
-    return open(blobs, work, Steps.UNWATCHED);
+  public static SnapshotStore open(BlobStore blobs, Path work) {
+    return open(blobs, work, FailpointListener.NONE);
   }
 
   /** Opens a store and tells {@code steps} where it is. */
-  public static SnapshotStore open(Blobs blobs, Path work, Steps steps) {
-    List<Blobs.Claim> claims = new ArrayList<>();
+  public static SnapshotStore open(BlobStore blobs, Path work, FailpointListener steps) {
+    List<BlobStore.Claim> claims = new ArrayList<>();
     try {
       Path staging = Files.createDirectories(work.resolve("staging"), OWN);
-      claims.add(FolderBlobs.claimFolder(work));
+      claims.add(FolderBlobStore.claimFolder(work));
       claims.add(blobs.claim(work));
-      steps.reached(Step.OPEN_CLAIMED);
+      steps.reached(SnapshotFailpoint.OPEN_CLAIMED);
       clear(staging);
       return new SnapshotStore(blobs, staging, steps, claims);
-    } catch (OwnedException e) {
+    } catch (AlreadyClaimedException e) {
       release(claims, e);
       throw Fault.of(
               ErrorCode.CONFLICT, String.valueOf(e.getMessage()), "ask that one, or end it first")
           .exception(e);
     } catch (IOException e) {
       release(claims, e);
-      throw failed("the snapshots in " + blobs + " cannot be opened", e);
+      throw storeFailure("the snapshots in " + blobs + " cannot be opened", e);
     } catch (RuntimeException e) {
       release(claims, e);
       throw e;
     }
   }
 
-  private static void release(List<Blobs.Claim> claims, Exception why) {
-    for (Blobs.Claim claim : claims.reversed()) {
+  private static void release(List<BlobStore.Claim> claims, Exception why) {
+    for (BlobStore.Claim claim : claims.reversed()) {
       try {
         claim.close();
       } catch (IOException e) {
@@ -117,7 +118,7 @@ public final class SnapshotStore implements AutoCloseable {
     }
   }
 
-  static SandboxException failed(String what, IOException e) {
+  static SandboxException storeFailure(String what, IOException e) {
     if (e instanceof DamagedException damaged) {
       return Fault.of(
               ErrorCode.SNAPSHOT_DAMAGED,
@@ -136,11 +137,11 @@ public final class SnapshotStore implements AutoCloseable {
   }
 
   /** Begins a snapshot; it exists once it is finished, and otherwise never. */
-  public Taking take() {
+  public SnapshotWriter newWriter() {
     inside.acquireUninterruptibly();
     try {
-      steps.reached(Step.TAKE_BEGUN);
-      return new Taking(chunks, manifests, steps, inside::release);
+      steps.reached(SnapshotFailpoint.TAKE_BEGUN);
+      return new SnapshotWriter(chunks, manifests, steps, inside::release);
     } catch (RuntimeException | Error e) {
       inside.release();
       throw e;
@@ -163,7 +164,7 @@ public final class SnapshotStore implements AutoCloseable {
       all.sort(Comparator.comparing(Snapshot::createdAt).thenComparing(Snapshot::id));
       return all;
     } catch (IOException e) {
-      throw failed("the snapshots cannot be listed", e);
+      throw storeFailure("the snapshots cannot be listed", e);
     }
   }
 
@@ -174,7 +175,7 @@ public final class SnapshotStore implements AutoCloseable {
     try {
       return found(id);
     } catch (IOException e) {
-      throw failed("snapshot " + id + " cannot be read", e);
+      throw storeFailure("snapshot " + id + " cannot be read", e);
     }
   }
 
@@ -195,25 +196,25 @@ public final class SnapshotStore implements AutoCloseable {
    *
    * @throws dev.isola.spi.error.Gone with {@code SNAPSHOT_DAMAGED}, naming what is damaged
    */
-  public Opened open(String id) {
+  public SnapshotReader open(String id) {
     inside.acquireUninterruptibly();
     try {
       Snapshot snapshot = found(id);
-      List<Entry> entries = manifests.entries(id);
-      steps.reached(Step.RESTORE_LISTED);
+      List<SnapshotEntry> entries = manifests.entries(id);
+      steps.reached(SnapshotFailpoint.RESTORE_LISTED);
       ChunkReader reader = chunks.check(chunksOf(entries));
-      steps.reached(Step.RESTORE_CHECKED);
-      return new Opened(snapshot, entries, reader, steps, inside::release);
+      steps.reached(SnapshotFailpoint.RESTORE_CHECKED);
+      return new SnapshotReader(snapshot, entries, reader, steps, inside::release);
     } catch (IOException e) {
       inside.release();
-      throw failed("snapshot " + id + " cannot be read", e);
+      throw storeFailure("snapshot " + id + " cannot be read", e);
     } catch (RuntimeException e) {
       inside.release();
       throw e;
     }
   }
 
-  private static Set<ChunkId> chunksOf(List<Entry> entries) {
+  private static Set<ChunkId> chunksOf(List<SnapshotEntry> entries) {
     Set<ChunkId> all = new HashSet<>();
     entries.forEach(entry -> all.addAll(entry.chunks()));
     all.removeIf(ChunkId::isHole);
@@ -224,16 +225,16 @@ public final class SnapshotStore implements AutoCloseable {
    * Returns the files of a snapshot, in the order in which they were taken; of their content
    * nothing is read. A later snapshot may add those that did not change as they are.
    */
-  public List<Entry> entries(String id) {
+  public List<SnapshotEntry> entries(String id) {
     try {
       found(id);
       return manifests.entries(id);
     } catch (IOException e) {
-      throw failed("snapshot " + id + " cannot be read", e);
+      throw storeFailure("snapshot " + id + " cannot be read", e);
     }
   }
 
-  /** Removes a snapshot; its space comes back with the next {@link #collect}. */
+  /** Removes a snapshot; its space comes back with the next {@link #collectGarbage}. */
   public void remove(String id) {
     try {
       found(id);
@@ -243,7 +244,7 @@ public final class SnapshotStore implements AutoCloseable {
     try {
       manifests.remove(id);
     } catch (IOException e) {
-      throw failed("snapshot " + id + " cannot be removed", e);
+      throw storeFailure("snapshot " + id + " cannot be removed", e);
     }
   }
 
@@ -251,33 +252,33 @@ public final class SnapshotStore implements AutoCloseable {
    * Gives back what no snapshot needs; waits for those that are being taken or read, and whoever
    * comes later waits for it.
    */
-  public Swept collect() {
+  public GarbageStats collectGarbage() {
     inside.acquireUninterruptibly(EVERYBODY);
-    return collectAlone();
+    return collectGarbageExclusively();
   }
 
   /**
-   * Like {@link #collect()}, but waits no longer than that, and so keeps nobody waiting longer:
-   * what comes from a sandbox may take its time. Empty when it could not begin.
+   * Like {@link #collectGarbage()}, but waits no longer than that, and so keeps nobody waiting
+   * longer: what comes from a sandbox may take its time. Empty when it could not begin.
    */
-  public Optional<Swept> collect(Duration patience) throws InterruptedException {
+  public Optional<GarbageStats> collectGarbage(Duration patience) throws InterruptedException {
     return inside.tryAcquire(EVERYBODY, patience.toMillis(), TimeUnit.MILLISECONDS)
-        ? Optional.of(collectAlone())
+        ? Optional.of(collectGarbageExclusively())
         : Optional.empty();
   }
 
-  private Swept collectAlone() {
+  private GarbageStats collectGarbageExclusively() {
     try {
-      steps.reached(Step.COLLECT_BEGUN);
+      steps.reached(SnapshotFailpoint.COLLECT_BEGUN);
       clear(staging);
       Set<ChunkId> needed = new HashSet<>();
       for (String id : manifests.ids()) {
         needed.addAll(chunksOf(manifests.entries(id)));
       }
-      steps.reached(Step.COLLECT_COUNTED);
-      return chunks.sweep(needed);
+      steps.reached(SnapshotFailpoint.COLLECT_COUNTED);
+      return chunks.collectGarbage(needed);
     } catch (IOException e) {
-      throw failed("what nobody needs cannot be collected", e);
+      throw storeFailure("what nobody needs cannot be collected", e);
     } finally {
       inside.release(EVERYBODY);
     }
@@ -297,7 +298,7 @@ public final class SnapshotStore implements AutoCloseable {
       }
       return damaged;
     } catch (IOException e) {
-      throw failed("the snapshots cannot be verified", e);
+      throw storeFailure("the snapshots cannot be verified", e);
     } finally {
       inside.release();
     }
@@ -309,7 +310,7 @@ public final class SnapshotStore implements AutoCloseable {
     IOException failure = new IOException("the lock stays");
     release(claims, failure);
     if (failure.getSuppressed().length > 0) {
-      throw failed("the snapshots cannot be closed", failure);
+      throw storeFailure("the snapshots cannot be closed", failure);
     }
   }
 }

@@ -31,7 +31,7 @@ class DiskFullTest {
     }
     command.add("mount -t tmpfs -o size=24m isola-test \"$0\" || exit 77; exec \"$@\"");
     command.add(disk.toString());
-    command.addAll(Child.command(folder, Work.class, disk.toString()));
+    command.addAll(ChildJvm.command(folder, Work.class, disk.toString()));
     Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
     process.getOutputStream().close();
     String output = new String(process.getInputStream().readAllBytes(), UTF_8);
@@ -49,31 +49,40 @@ class DiskFullTest {
 
     public static void main(String[] args) throws IOException {
       Path disk = Path.of(args[0]);
-      try (SnapshotStore store = Samples.open(disk)) {
-        Samples.take(store, "one", Map.of("a", Samples.noise(5_000_000, 1)));
+      try (SnapshotStore store = SnapshotFixtures.open(disk)) {
+        SnapshotFixtures.take(store, "one", Map.of("a", SnapshotFixtures.noise(5_000_000, 1)));
         assertThatThrownBy(
-                () -> Samples.take(store, "two", Map.of("b", Samples.noise(60_000_000, 2))))
+                () ->
+                    SnapshotFixtures.take(
+                        store, "two", Map.of("b", SnapshotFixtures.noise(60_000_000, 2))))
             .isInstanceOfSatisfying(
                 SandboxException.class,
                 e -> {
                   assertThat(e.code()).isEqualTo(ErrorCode.DISK_FULL);
-                  assertThat(e.fault().what()).contains("No space left");
+                  assertThat(e.fault().problem()).contains("No space left");
                 });
         assertThat(store.list()).extracting(Snapshot::id).containsExactly("one");
-        assertThat(Samples.files(disk.resolve("work/staging"))).isEmpty();
-        store.collect();
-        assertThat(Samples.size(disk)).isLessThan(5_100_000);
+        assertThat(SnapshotFixtures.files(disk.resolve("work/staging"))).isEmpty();
+        store.collectGarbage();
+        assertThat(SnapshotFixtures.size(disk)).isLessThan(5_100_000);
 
-        Samples.take(
-            store, "three", Map.of("a", Samples.noise(5_000_000, 1), "c", Samples.noise(9, 3)));
-        Samples.take(store, "four", Map.of("d", Samples.noise(8_000_000, 4)));
+        SnapshotFixtures.take(
+            store,
+            "three",
+            Map.of("a", SnapshotFixtures.noise(5_000_000, 1), "c", SnapshotFixtures.noise(9, 3)));
+        SnapshotFixtures.take(store, "four", Map.of("d", SnapshotFixtures.noise(8_000_000, 4)));
         fill(disk.resolve("filler"));
-        assertThatThrownBy(() -> Samples.take(store, "five", Map.of("e", Samples.noise(9_000, 5))))
+        assertThatThrownBy(
+                () ->
+                    SnapshotFixtures.take(
+                        store, "five", Map.of("e", SnapshotFixtures.noise(9_000, 5))))
             .isInstanceOf(SandboxException.class)
             .hasMessageContaining("No space left");
         store.remove("four");
-        assertThat(store.collect().bytes()).as("without a byte to spare").isGreaterThan(7_900_000);
-        Samples.take(store, "five", Map.of("e", Samples.noise(9_000, 5)));
+        assertThat(store.collectGarbage().bytes())
+            .as("without a byte to spare")
+            .isGreaterThan(7_900_000);
+        SnapshotFixtures.take(store, "five", Map.of("e", SnapshotFixtures.noise(9_000, 5)));
         assertThat(store.verify()).isEmpty();
         store.open("one").close();
         store.open("three").close();

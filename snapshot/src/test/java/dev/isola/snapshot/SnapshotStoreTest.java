@@ -1,15 +1,15 @@
 package dev.isola.snapshot;
 
-import static dev.isola.snapshot.Samples.finish;
-import static dev.isola.snapshot.Samples.noise;
-import static dev.isola.snapshot.Samples.plain;
+import static dev.isola.snapshot.SnapshotFixtures.finish;
+import static dev.isola.snapshot.SnapshotFixtures.noise;
+import static dev.isola.snapshot.SnapshotFixtures.plain;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.snapshot.chunk.ChunkId;
-import dev.isola.snapshot.manifest.Entry;
 import dev.isola.snapshot.manifest.Snapshot;
+import dev.isola.snapshot.manifest.SnapshotEntry;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Gone;
@@ -50,20 +50,22 @@ class SnapshotStoreTest {
   }
 
   private SnapshotStore reopened() {
-    return Samples.open(folder);
+    return SnapshotFixtures.open(folder);
   }
 
   @Test
   void givesBackEverythingThatWasTaken() throws IOException {
     byte[] large = noise(9_000_001, 1);
-    Entry folderEntry =
-        new Entry("d", Entry.Kind.FOLDER, "", 01777, 7, 8, 0, 12, 34, Map.of(), List.of());
-    Entry link =
-        new Entry("d/l", Entry.Kind.LINK, "../\u00ff", 0777, 0, 0, 0, -5, 0, Map.of(), List.of());
-    Entry file =
-        new Entry(
+    SnapshotEntry folderEntry =
+        new SnapshotEntry(
+            "d", SnapshotEntry.Kind.FOLDER, "", 01777, 7, 8, 0, 12, 34, Map.of(), List.of());
+    SnapshotEntry link =
+        new SnapshotEntry(
+            "d/l", SnapshotEntry.Kind.LINK, "../\u00ff", 0777, 0, 0, 0, -5, 0, Map.of(), List.of());
+    SnapshotEntry file =
+        new SnapshotEntry(
             "d/\u00fe\u0001",
-            Entry.Kind.FILE,
+            SnapshotEntry.Kind.FILE,
             "",
             04755,
             1L << 32,
@@ -73,7 +75,7 @@ class SnapshotStoreTest {
             999_999_999,
             Map.of("user.a", "\u0000\u00ff", "security.capability", "x"),
             List.of());
-    try (Taking taking = store.take()) {
+    try (SnapshotWriter taking = store.newWriter()) {
       taking.add(folderEntry);
       taking.add(link);
       taking.add(file, new ByteArrayInputStream(large));
@@ -82,11 +84,11 @@ class SnapshotStoreTest {
     }
     store.close();
     store = reopened();
-    try (Opened opened = store.open("one")) {
+    try (SnapshotReader opened = store.open("one")) {
       assertThat(opened.snapshot().files()).isEqualTo(4);
       assertThat(opened.snapshot().bytes()).isEqualTo(large.length);
       assertThat(opened.entries().subList(0, 2)).containsExactly(folderEntry, link);
-      Entry read = opened.entries().get(2);
+      SnapshotEntry read = opened.entries().get(2);
       assertThat(read.attributes()).isEqualTo(file.attributes());
       assertThat(List.of(read.path(), read.mode(), read.uid(), read.seconds(), read.nanos()))
           .isEqualTo(List.of(file.path(), file.mode(), file.uid(), file.seconds(), file.nanos()));
@@ -122,14 +124,14 @@ class SnapshotStoreTest {
   @Test
   void whatIsNotFinishedNeverWas() throws IOException {
     take("one", Map.of("a", noise(100, 3)));
-    try (Taking taking = store.take()) {
+    try (SnapshotWriter taking = store.newWriter()) {
       taking.add(plain("b"), new ByteArrayInputStream(noise(56_000_000, 4)));
     }
     assertThat(store.list()).extracting(Snapshot::id).containsExactly("one");
     assertThat(staging()).isEmpty();
     long before = size();
     assertThat(before).as("full packs of it are there").isGreaterThan(16_000_000);
-    assertThat(store.collect().bytes()).isGreaterThan(16_000_000);
+    assertThat(store.collectGarbage().bytes()).isGreaterThan(16_000_000);
     assertThat(size()).isLessThan(10_000);
     store.open("one").close();
   }
@@ -142,13 +144,13 @@ class SnapshotStoreTest {
     }
     take("all", files);
     take("few", Map.of("f3", files.get("f3"), "f30", files.get("f30")));
-    assertThat(store.collect().packs()).isZero();
+    assertThat(store.collectGarbage().packs()).isZero();
     store.remove("all");
     long before = size();
-    assertThat(store.collect().packs()).isPositive();
+    assertThat(store.collectGarbage().packs()).isPositive();
     assertThat(size()).isLessThan(before / 5);
-    try (Opened few = store.open("few")) {
-      for (Entry entry : few.entries()) {
+    try (SnapshotReader few = store.open("few")) {
+      for (SnapshotEntry entry : few.entries()) {
         assertThat(few.content(entry).readAllBytes()).isEqualTo(files.get(entry.path()));
       }
     }
@@ -167,16 +169,16 @@ class SnapshotStoreTest {
       files.put("f" + i, noise(i + 1, i));
     }
     take("tiny", files);
-    assertThat(store.collect().packs()).isZero();
+    assertThat(store.collectGarbage().packs()).isZero();
     store.open("tiny").close();
   }
 
   @Test
   void refusesToTakeWhatItDoesNotHave() {
-    Entry unknown =
-        new Entry(
+    SnapshotEntry unknown =
+        new SnapshotEntry(
             "a",
-            Entry.Kind.FILE,
+            SnapshotEntry.Kind.FILE,
             "",
             0644,
             0,
@@ -186,11 +188,11 @@ class SnapshotStoreTest {
             0,
             Map.of(),
             List.of(ChunkId.of(noise(5, 1), 0, 5)));
-    try (Taking taking = store.take()) {
+    try (SnapshotWriter taking = store.newWriter()) {
       assertThatThrownBy(() -> taking.add(unknown)).isInstanceOf(Gone.class);
     }
     take("one", Map.of("a", noise(5, 1)));
-    try (Taking taking = store.take()) {
+    try (SnapshotWriter taking = store.newWriter()) {
       store.entries("one").forEach(taking::add);
       assertThat(finish(taking, "two").newBytes()).isZero();
     }
@@ -202,14 +204,14 @@ class SnapshotStoreTest {
   @Test
   void collectingWaitsForWhoTakesAndForWhoReads() throws Exception {
     take("one", Map.of("a", noise(1000, 5)));
-    Opened reading = store.open("one");
+    SnapshotReader reading = store.open("one");
     store.remove("one");
-    Taking taking = store.take();
+    SnapshotWriter taking = store.newWriter();
     CountDownLatch done = new CountDownLatch(1);
     Thread collector =
         Thread.startVirtualThread(
             () -> {
-              store.collect();
+              store.collectGarbage();
               done.countDown();
             });
     taking.add(plain("b"), new ByteArrayInputStream(noise(1000, 5))); // already there
@@ -218,19 +220,19 @@ class SnapshotStoreTest {
     assertThat(done.getCount()).isEqualTo(1);
     reading.close();
     collector.join();
-    try (Opened two = store.open("two")) {
+    try (SnapshotReader two = store.open("two")) {
       assertThat(two.content(two.entries().getFirst()).readAllBytes()).isEqualTo(noise(1000, 5));
     }
   }
 
   @Test
   void collectingMayGiveUpWaiting() throws Exception {
-    try (Taking taking = store.take()) {
-      assertThat(store.collect(Duration.ofMillis(1))).isEmpty();
+    try (SnapshotWriter taking = store.newWriter()) {
+      assertThat(store.collectGarbage(Duration.ofMillis(1))).isEmpty();
       taking.add(plain("a"), new ByteArrayInputStream(noise(1000, 6)));
       finish(taking, "one");
     }
-    assertThat(store.collect(Duration.ofSeconds(10))).isPresent();
+    assertThat(store.collectGarbage(Duration.ofSeconds(10))).isPresent();
   }
 
   /** N1: immutable; every flipped byte is found and named, and nothing of it is given out. */
@@ -265,14 +267,14 @@ class SnapshotStoreTest {
 
   private static void refusesOrGivesWhatWasTaken(SnapshotStore store, Map<String, byte[]> files)
       throws IOException {
-    try (Opened opened = store.open("one")) {
+    try (SnapshotReader opened = store.open("one")) {
       // Possible only where what was flipped is not needed to read it: the mark of a pack's end.
-      for (Entry entry : opened.entries()) {
+      for (SnapshotEntry entry : opened.entries()) {
         assertThat(opened.content(entry).readAllBytes()).isEqualTo(files.get(entry.path()));
       }
     } catch (Gone e) {
       assertThat(e.code()).isEqualTo(ErrorCode.SNAPSHOT_DAMAGED);
-      assertThat(e.fault().what()).contains("damaged");
+      assertThat(e.fault().problem()).contains("damaged");
     }
   }
 
@@ -317,25 +319,25 @@ class SnapshotStoreTest {
   void tellsWhatChanged() {
     take("one", Map.of("same", noise(10, 1), "other", noise(10, 2), "gone", noise(10, 3)));
     take("two", Map.of("same", noise(10, 1), "other", noise(10, 4), "new", noise(10, 3)));
-    try (Opened one = store.open("one");
-        Opened two = store.open("two")) {
-      assertThat(Difference.between(one.entries(), two.entries()))
-          .isEqualTo(new Difference(List.of("new"), List.of("other"), List.of("gone")));
+    try (SnapshotReader one = store.open("one");
+        SnapshotReader two = store.open("two")) {
+      assertThat(SnapshotDiff.between(one.entries(), two.entries()))
+          .isEqualTo(new SnapshotDiff(List.of("new"), List.of("other"), List.of("gone")));
     }
   }
 
   private Snapshot take(String id, Map<String, byte[]> files) {
-    return Samples.take(store, id, files);
+    return SnapshotFixtures.take(store, id, files);
   }
 
   private List<Path> files() throws IOException {
-    return Samples.files(folder.resolve("store")).stream()
+    return SnapshotFixtures.files(folder.resolve("store")).stream()
         .filter(file -> !file.endsWith("lock"))
         .toList();
   }
 
   private long size() throws IOException {
-    return Samples.size(folder.resolve("store"));
+    return SnapshotFixtures.size(folder.resolve("store"));
   }
 
   private List<Path> staging() throws IOException {

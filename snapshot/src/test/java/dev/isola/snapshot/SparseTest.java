@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.isola.snapshot.manifest.Entry;
 import dev.isola.snapshot.manifest.Snapshot;
+import dev.isola.snapshot.manifest.SnapshotEntry;
 import dev.isola.spi.error.InvalidRequest;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -27,7 +27,7 @@ class SparseTest {
 
   @BeforeEach
   void open() {
-    store = Samples.open(folder);
+    store = SnapshotFixtures.open(folder);
   }
 
   @AfterEach
@@ -35,26 +35,27 @@ class SparseTest {
     store.close();
   }
 
-  private static Entry sparse(long size) {
-    return new Entry("f", Entry.Kind.FILE, "", 0644, 0, 0, size, 0, 0, Map.of(), List.of());
+  private static SnapshotEntry sparse(long size) {
+    return new SnapshotEntry(
+        "f", SnapshotEntry.Kind.FILE, "", 0644, 0, 0, size, 0, 0, Map.of(), List.of());
   }
 
   @Test
   void aHoleOfTenGigabytesCostsNothing() throws IOException {
-    try (Taking taking = store.take()) {
+    try (SnapshotWriter taking = store.newWriter()) {
       taking.add(
           sparse(HUGE),
           List.of(new Extent(0, 5), new Extent(HUGE / 2, 6)),
           new ByteArrayInputStream("firstmiddle".getBytes(UTF_8)));
-      Snapshot snapshot = Samples.finish(taking, "one");
+      Snapshot snapshot = SnapshotFixtures.finish(taking, "one");
       assertThat(snapshot.bytes()).isEqualTo(HUGE);
       assertThat(snapshot.newBytes()).isEqualTo(11);
     }
-    assertThat(Samples.size(folder.resolve("store"))).isLessThan(2_000);
+    assertThat(SnapshotFixtures.size(folder.resolve("store"))).isLessThan(2_000);
     store.close();
-    store = Samples.open(folder);
-    try (Opened opened = store.open("one")) {
-      Entry file = opened.entries().getFirst();
+    store = SnapshotFixtures.open(folder);
+    try (SnapshotReader opened = store.open("one")) {
+      SnapshotEntry file = opened.entries().getFirst();
       assertThat(file.size()).isEqualTo(HUGE);
       assertThat(opened.extents(file)).containsExactly(new Extent(0, 5), new Extent(HUGE / 2, 6));
       assertThat(opened.data(file).readAllBytes()).isEqualTo("firstmiddle".getBytes(UTF_8));
@@ -66,9 +67,9 @@ class SparseTest {
         assertThat(content.read()).isEqualTo(-1);
       }
     }
-    assertThat(store.collect().packs()).isZero();
+    assertThat(store.collectGarbage().packs()).isZero();
     store.remove("one");
-    assertThat(store.collect().packs()).isOne();
+    assertThat(store.collectGarbage().packs()).isOne();
   }
 
   /** An archive has zeros where the file had a hole. */
@@ -76,23 +77,24 @@ class SparseTest {
   void zerosThatWereWrittenBecomeHoles() throws IOException {
     byte[] content = new byte[30_000_000];
     for (int at : List.of(0, 7_000_000, 20_000_000)) {
-      System.arraycopy(Samples.noise(700_000, at), 0, content, at, 700_000);
+      System.arraycopy(SnapshotFixtures.noise(700_000, at), 0, content, at, 700_000);
     }
-    Snapshot one = Samples.take(store, "one", Map.of("f", content));
+    Snapshot one = SnapshotFixtures.take(store, "one", Map.of("f", content));
     assertThat(one.bytes()).isEqualTo(content.length);
     assertThat(one.newBytes()).isBetween(2_090_000L, 2_110_000L);
-    try (Opened opened = store.open("one")) {
-      Entry file = opened.entries().getFirst();
+    try (SnapshotReader opened = store.open("one")) {
+      SnapshotEntry file = opened.entries().getFirst();
       assertThat(opened.content(file).readAllBytes()).isEqualTo(content);
       assertThat(opened.extents(file)).hasSize(3);
       assertThat(opened.extents(file).getFirst().offset()).isZero();
       assertThat(opened.extents(file).getLast().offset()).isBetween(20_000_000L, 20_000_010L);
     }
     byte[] zeros = new byte[127 << 10];
-    assertThat(Samples.take(store, "few", Map.of("z", zeros)).newBytes()).isEqualTo(zeros.length);
+    assertThat(SnapshotFixtures.take(store, "few", Map.of("z", zeros)).newBytes())
+        .isEqualTo(zeros.length);
     byte[] many = Arrays.copyOf(new byte[] {1}, 10_000_000);
-    Samples.take(store, "many", Map.of("m", many));
-    try (Opened opened = store.open("many")) {
+    SnapshotFixtures.take(store, "many", Map.of("m", many));
+    try (SnapshotReader opened = store.open("many")) {
       assertThat(opened.content(opened.entries().getFirst()).readAllBytes()).isEqualTo(many);
     }
   }
@@ -104,7 +106,7 @@ class SparseTest {
             List.of(new Extent(0, 5), new Extent(4, 2)),
             List.of(new Extent(8, 3)),
             List.of(new Extent(0, 6)))) {
-      try (Taking taking = store.take()) {
+      try (SnapshotWriter taking = store.newWriter()) {
         InputStream data = new ByteArrayInputStream("12345".getBytes(UTF_8));
         assertThatThrownBy(() -> taking.add(sparse(10), extents, data))
             .as("%s", extents)

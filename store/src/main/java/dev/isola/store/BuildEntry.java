@@ -33,7 +33,7 @@ public record BuildEntry(
     }
   }
 
-  public BuildEntry in(State next, Instant now) {
+  public BuildEntry withState(State next, Instant now) {
     return new BuildEntry(id, template, next, image, reason, failedStep, createdAt, now);
   }
 

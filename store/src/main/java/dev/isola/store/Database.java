@@ -8,10 +8,10 @@ interface Database extends AutoCloseable {
   Dialect dialect();
 
   /** Runs work that only reads. */
-  <T extends @Nullable Object> T read(Work<T> work);
+  <T extends @Nullable Object> T read(SqlWork<T> work);
 
   /** Runs work in one transaction; what it wrote is durable when this returns. */
-  <T extends @Nullable Object> T write(Work<T> work);
+  <T extends @Nullable Object> T write(SqlWork<T> work);
 
   @Override
   void close();

@@ -42,7 +42,7 @@ final class FolderLock implements AutoCloseable {
    *
    * @throws dev.isola.spi.error.Conflict when somebody else has it
    */
-  static FolderLock take(Path wanted) {
+  static FolderLock acquire(Path wanted) {
     Path folder = made(wanted);
     long pid = ProcessHandle.current().pid();
     if (!OURS.add(folder)) {

@@ -10,17 +10,18 @@ import java.time.Duration;
  * @param deadline how long a call may take
  * @param keepKeys how long an idempotency key stays bound
  */
-public record LedgerConfig(Location location, Duration deadline, Duration keepKeys) {
+public record LedgerConfig(Location location, Duration deadline, Duration keyRetention) {
   public static final Duration DEFAULT_DEADLINE = Duration.ofSeconds(10);
-  public static final Duration DEFAULT_KEEP_KEYS = Duration.ofHours(24);
+  public static final Duration DEFAULT_KEY_RETENTION = Duration.ofHours(24);
 
   public LedgerConfig {
     if (deadline.compareTo(Duration.ofMillis(250)) < 0) {
       // The connection pool's own floor; a smaller one would not be kept.
       throw new IllegalArgumentException("a deadline is at least 250 ms: " + deadline);
     }
-    if (keepKeys.isNegative()) {
-      throw new IllegalArgumentException("keys cannot be kept for less than no time: " + keepKeys);
+    if (keyRetention.isNegative()) {
+      throw new IllegalArgumentException(
+          "keys cannot be kept for less than no time: " + keyRetention);
     }
   }
 
@@ -53,22 +54,22 @@ public record LedgerConfig(Location location, Duration deadline, Duration keepKe
     }
   }
 
-  public static LedgerConfig in(Path folder) {
-    return new LedgerConfig(new Folder(folder), DEFAULT_DEADLINE, DEFAULT_KEEP_KEYS);
+  public static LedgerConfig sqlite(Path folder) {
+    return new LedgerConfig(new Folder(folder), DEFAULT_DEADLINE, DEFAULT_KEY_RETENTION);
   }
 
-  public static LedgerConfig at(String url, String user, Secret password) {
+  public static LedgerConfig postgres(String url, String user, Secret password) {
     return new LedgerConfig(
         new Server(url, user, password, Server.DEFAULT_SCHEMA, Server.DEFAULT_CONNECTIONS),
         DEFAULT_DEADLINE,
-        DEFAULT_KEEP_KEYS);
+        DEFAULT_KEY_RETENTION);
   }
 
   public LedgerConfig withDeadline(Duration limit) {
-    return new LedgerConfig(location, limit, keepKeys);
+    return new LedgerConfig(location, limit, keyRetention);
   }
 
-  public LedgerConfig withKeepKeys(Duration time) {
+  public LedgerConfig withKeyRetention(Duration time) {
     return new LedgerConfig(location, deadline, time);
   }
 }

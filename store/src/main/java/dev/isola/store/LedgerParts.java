@@ -3,13 +3,13 @@ package dev.isola.store;
 /** The parts of a ledger. */
 public interface LedgerParts {
 
-  Sandboxes sandboxes();
+  SandboxEntries sandboxes();
 
-  Events events();
+  LedgerEvents events();
 
-  Idempotency idempotency();
+  IdempotencyKeys idempotency();
 
-  Settings settings();
+  SettingEntries settings();
 
   VolumeEntries volumes();
 

@@ -24,6 +24,6 @@ public final class Ledgers {
           case LedgerConfig.Server server ->
               PostgresDatabase.open(server, config.deadline(), migrations);
         };
-    return new SqlLedger(database, config.keepKeys());
+    return new SqlLedger(database, config.keyRetention());
   }
 }

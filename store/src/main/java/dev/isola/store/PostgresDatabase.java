@@ -29,7 +29,7 @@ final class PostgresDatabase implements Database {
   private final SchemaLock lock;
   private final HikariDataSource pool;
   private final String place;
-  private final PostgresFailures failures;
+  private final PostgresExceptionTranslator failures;
   private final Duration deadline;
 
   private PostgresDatabase(
@@ -37,7 +37,7 @@ final class PostgresDatabase implements Database {
     this.lock = lock;
     this.pool = pool;
     this.place = place;
-    this.failures = new PostgresFailures(place, deadline);
+    this.failures = new PostgresExceptionTranslator(place, deadline);
     this.deadline = deadline;
   }
 
@@ -65,7 +65,7 @@ final class PostgresDatabase implements Database {
     driverProperties(deadline).forEach((name, value) -> properties.put(name, value.toString()));
     try {
       Connection session = driver(server.url()).connect(server.url(), properties);
-      return SchemaLock.take(
+      return SchemaLock.acquire(
           session,
           server.schema(),
           place,
@@ -77,7 +77,7 @@ final class PostgresDatabase implements Database {
             prepare(own, server.schema(), place, migrations);
           });
     } catch (SQLException e) {
-      throw new PostgresFailures(place, deadline).of(e, false);
+      throw new PostgresExceptionTranslator(place, deadline).translate(e, false);
     }
   }
 
@@ -113,8 +113,8 @@ final class PostgresDatabase implements Database {
     } catch (HikariPool.PoolInitializationException e) {
       SQLException cause = sqlCause(e);
       throw cause != null
-          ? new PostgresFailures(place, deadline).of(cause, false)
-          : Failures.unreachable(place, "no connection", e);
+          ? new PostgresExceptionTranslator(place, deadline).translate(cause, false)
+          : SqlExceptionTranslator.unreachable(place, "no connection", e);
     } catch (RuntimeException e) {
       // A URL that the driver does not take; its text may have a password in it.
       throw wrongUrl();
@@ -198,26 +198,28 @@ final class PostgresDatabase implements Database {
   }
 
   @Override
-  public <T extends @Nullable Object> T read(Work<T> work) {
+  public <T extends @Nullable Object> T read(SqlWork<T> work) {
     try (Connection connection = connection()) {
       return work.run(connection);
     } catch (SQLException e) {
-      throw failures.of(e, false);
+      throw failures.translate(e, false);
     }
   }
 
   @Override
-  public <T extends @Nullable Object> T write(Work<T> work) {
+  public <T extends @Nullable Object> T write(SqlWork<T> work) {
     long end = System.nanoTime() + deadline.toNanos();
     for (int tries = 1; ; tries++) {
-      Step step = new Step();
+      TransactionAttempt step = new TransactionAttempt();
       try (Connection connection = connection()) {
         return step.run(connection, work);
       } catch (SQLException e) {
         boolean again =
-            PostgresFailures.isLostRace(e) && tries < MAX_TRIES && System.nanoTime() - end < 0;
+            PostgresExceptionTranslator.isRetryable(e)
+                && tries < MAX_TRIES
+                && System.nanoTime() - end < 0;
         if (!again) {
-          throw failures.of(e, step.committing);
+          throw failures.translate(e, step.committing);
         }
         // The winner goes first; without a pause the two may meet in the same way again.
         LockSupport.parkNanos(tries * RETRY_PAUSE_NANOS);
@@ -226,10 +228,10 @@ final class PostgresDatabase implements Database {
   }
 
   /** One try of a transaction. */
-  private static final class Step {
+  private static final class TransactionAttempt {
     boolean committing;
 
-    <T extends @Nullable Object> T run(Connection connection, Work<T> work) throws SQLException {
+    <T extends @Nullable Object> T run(Connection connection, SqlWork<T> work) throws SQLException {
       connection.setAutoCommit(false);
       boolean finished = false;
       try {
@@ -241,7 +243,7 @@ final class PostgresDatabase implements Database {
         Failpoint.LEDGER_AFTER_COMMIT.reach();
         finished = true;
         return result;
-      } catch (Bound.Carried e) {
+      } catch (TransactionDatabase.UncheckedSqlException e) {
         throw e.error();
       } finally {
         if (!finished) {
@@ -261,7 +263,7 @@ final class PostgresDatabase implements Database {
 
   private Connection connection() throws SQLException {
     if (pool.isClosed()) {
-      throw Failures.closed(place);
+      throw SqlExceptionTranslator.closed(place);
     }
     try {
       return pool.getConnection();
@@ -272,11 +274,13 @@ final class PostgresDatabase implements Database {
 
   private SandboxException noConnection(SQLTransientConnectionException error) {
     if (Thread.currentThread().isInterrupted()) {
-      return Failures.cancelled(place, error);
+      return SqlExceptionTranslator.cancelled(place, error);
     }
     // The pool's own error only says that it waited; the last failure to connect says why.
     SQLException cause = sqlCause(error);
-    return cause != null ? failures.of(cause, false) : Failures.tooSlow(place, deadline, error);
+    return cause != null
+        ? failures.translate(cause, false)
+        : SqlExceptionTranslator.deadlineExceeded(place, deadline, error);
   }
 
   /** The pool wraps what a session fails with that was connected and is being set up. */

@@ -54,7 +54,7 @@ public record SandboxEntry(
     boolean warm,
     boolean pooled,
     Optional<String> cause,
-    List<Attempt> attempts,
+    List<FailedAttempt> attempts,
     Map<String, String> labels,
     ExpiryAction whenIdle,
     ExpiryAction whenExpired,
@@ -89,12 +89,12 @@ public record SandboxEntry(
   }
 
   /** Returns this entry in another state. */
-  public SandboxEntry moved(SandboxState next, Instant now) {
+  public SandboxEntry withState(SandboxState next, Instant now) {
     return toBuilder().state(next).updatedAt(now).build();
   }
 
   /** Returns this entry in another state, with the reason. */
-  public SandboxEntry moved(SandboxState next, Instant now, String why) {
+  public SandboxEntry withState(SandboxState next, Instant now, String why) {
     return toBuilder().state(next).updatedAt(now).cause(why).build();
   }
 
@@ -146,7 +146,7 @@ public record SandboxEntry(
     private boolean warm;
     private boolean pooled;
     private @Nullable String cause;
-    private final List<Attempt> attempts = new ArrayList<>();
+    private final List<FailedAttempt> attempts = new ArrayList<>();
     private final Map<String, String> labels = new TreeMap<>();
     private ExpiryAction whenIdle = ExpiryAction.DESTROY;
     private ExpiryAction whenExpired = ExpiryAction.DESTROY;
@@ -255,7 +255,7 @@ public record SandboxEntry(
       return this;
     }
 
-    public Builder attempt(Attempt attempt) {
+    public Builder attempt(FailedAttempt attempt) {
       attempts.add(attempt);
       return this;
     }

@@ -8,7 +8,7 @@ import java.util.List;
 /** A filter as a statement with its values. */
 record SandboxQuery(String sql, List<Object> values) {
 
-  static SandboxQuery of(SandboxFilter filter, String after, int limit) {
+  static SandboxQuery of(EntryFilter filter, String after, int limit) {
     List<String> terms = new ArrayList<>();
     List<Object> values = new ArrayList<>();
     filter
@@ -18,7 +18,7 @@ record SandboxQuery(String sql, List<Object> values) {
               terms.add("tenant = ?");
               values.add(tenant);
             });
-    if (filter.states().equals(SandboxFilter.NOT_DESTROYED)) {
+    if (filter.states().equals(EntryFilter.NOT_DESTROYED)) {
       // Finds also what is in a state that this version does not know.
       terms.add("state <> 'DESTROYED'");
     } else if (!filter.states().isEmpty()) {

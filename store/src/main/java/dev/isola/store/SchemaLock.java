@@ -19,7 +19,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class SchemaLock implements AutoCloseable {
   /** What a session ends with that is opened for who is not the owner any more. */
-  static final String NOT_OURS = "IS001";
+  static final String NOT_OWNER = "IS001";
 
   /** The sessions of a process that was just killed end when the server notices. */
   private static final Duration PATIENCE = Duration.ofSeconds(3);
@@ -48,7 +48,7 @@ final class SchemaLock implements AutoCloseable {
    * @param session belongs to the lock from now on
    * @throws dev.isola.spi.error.Conflict when somebody else has it
    */
-  static SchemaLock take(
+  static SchemaLock acquire(
       Connection session, String schema, String place, Duration deadline, Preparation preparation)
       throws SQLException {
     SchemaLock lock =
@@ -56,10 +56,10 @@ final class SchemaLock implements AutoCloseable {
             session, schema, "pid " + ProcessHandle.current().pid() + " " + UUID.randomUUID());
     boolean taken = false;
     try {
-      lock.alone(place, deadline.compareTo(PATIENCE) < 0 ? deadline : PATIENCE);
+      lock.acquireExclusively(place, deadline.compareTo(PATIENCE) < 0 ? deadline : PATIENCE);
       session.setAutoCommit(false);
       preparation.run(session);
-      lock.sign();
+      lock.recordOwner();
       session.commit();
       session.setAutoCommit(true);
       Sql.list(session, "select pg_advisory_lock_shared(" + lock.key() + ")", row -> true);
@@ -73,7 +73,7 @@ final class SchemaLock implements AutoCloseable {
     }
   }
 
-  private void alone(String place, Duration patience) throws SQLException {
+  private void acquireExclusively(String place, Duration patience) throws SQLException {
     long until = System.nanoTime() + patience.toNanos();
     while (!Sql.one(
             session,
@@ -81,19 +81,19 @@ final class SchemaLock implements AutoCloseable {
             row -> row.number("taken") == 1)
         .orElse(false)) {
       if (System.nanoTime() - until > 0) {
-        throw refused(place, signature());
+        throw refused(place, recordedOwner());
       }
       LockSupport.parkNanos(LOOK_AGAIN_NANOS);
     }
   }
 
-  private void sign() throws SQLException {
+  private void recordOwner() throws SQLException {
     Sql.update(session, "create table if not exists " + table() + " (owner text not null)");
     Sql.update(session, "delete from " + table());
     Sql.update(session, "insert into " + table() + " (owner) values (?)", owner);
   }
 
-  private String signature() throws SQLException {
+  private String recordedOwner() throws SQLException {
     boolean made =
         Sql.one(
                 session,
@@ -125,7 +125,7 @@ final class SchemaLock implements AutoCloseable {
         + " where owner = '"
         + owner
         + "') then raise exception 'another owner' using errcode = '"
-        + NOT_OURS
+        + NOT_OWNER
         + "'; end if; end $$";
   }
 

@@ -9,10 +9,10 @@ import java.util.List;
  * sequence: whoever appends holds that row until its transaction ends, so numbers become visible in
  * their order, and one that is rolled back is used again.
  */
-record SqlEvents(Database database) implements Events {
+record SqlEvents(Database database) implements LedgerEvents {
 
   @Override
-  public Event append(NewEvent event) {
+  public LedgerEvent append(NewEvent event) {
     return database.write(
         c -> {
           long number =
@@ -30,12 +30,12 @@ record SqlEvents(Database database) implements Events {
               event.type(),
               event.data(),
               event.at());
-          return new Event(number, event.sandbox(), event.type(), event.data(), event.at());
+          return new LedgerEvent(number, event.sandbox(), event.type(), event.data(), event.at());
         });
   }
 
   @Override
-  public List<Event> after(long number, int limit) {
+  public List<LedgerEvent> after(long number, int limit) {
     return database.read(
         c ->
             Sql.list(
@@ -43,7 +43,7 @@ record SqlEvents(Database database) implements Events {
                 "select number, sandbox_id, type, data, happened_at from event"
                     + " where number > ? order by number limit ?",
                 row ->
-                    new Event(
+                    new LedgerEvent(
                         row.number("number"),
                         row.optionalText("sandbox_id").map(SandboxId::new),
                         row.text("type"),

@@ -7,14 +7,14 @@ import org.jspecify.annotations.Nullable;
 /** The ledger on either database. */
 final class SqlLedger implements Ledger {
   private final Database database;
-  private final Duration keepKeys;
+  private final Duration keyRetention;
   private final Parts parts;
 
   private record Parts(
-      Sandboxes sandboxes,
-      Events events,
-      Idempotency idempotency,
-      Settings settings,
+      SandboxEntries sandboxes,
+      LedgerEvents events,
+      IdempotencyKeys idempotency,
+      SettingEntries settings,
       VolumeEntries volumes,
       TemplateEntries templates)
       implements LedgerParts {
@@ -22,7 +22,7 @@ final class SqlLedger implements Ledger {
       return new Parts(
           new SqlSandboxes(database),
           new SqlEvents(database),
-          new SqlIdempotency(database, keepKeys),
+          new SqlIdempotencyKeys(database, keepKeys),
           new SqlSettings(database),
           new SqlVolumes(database),
           new SqlTemplates(database));
@@ -31,33 +31,35 @@ final class SqlLedger implements Ledger {
 
   SqlLedger(Database database, Duration keepKeys) {
     this.database = database;
-    this.keepKeys = keepKeys;
+    this.keyRetention = keepKeys;
     this.parts = Parts.on(database, keepKeys);
   }
 
   @Override
   public <T extends @Nullable Object> T atomically(Function<LedgerParts, T> work) {
     return database.write(
-        connection -> work.apply(Parts.on(new Bound(connection, database.dialect()), keepKeys)));
+        connection ->
+            work.apply(
+                Parts.on(new TransactionDatabase(connection, database.dialect()), keyRetention)));
   }
 
   @Override
-  public Sandboxes sandboxes() {
+  public SandboxEntries sandboxes() {
     return parts.sandboxes();
   }
 
   @Override
-  public Events events() {
+  public LedgerEvents events() {
     return parts.events();
   }
 
   @Override
-  public Idempotency idempotency() {
+  public IdempotencyKeys idempotency() {
     return parts.idempotency();
   }
 
   @Override
-  public Settings settings() {
+  public SettingEntries settings() {
     return parts.settings();
   }
 

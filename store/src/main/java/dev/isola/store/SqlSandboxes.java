@@ -21,17 +21,19 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /** Sandboxes in the tables {@code sandbox}, {@code label} and {@code transition}. */
-record SqlSandboxes(Database database) implements Sandboxes {
+record SqlSandboxes(Database database) implements SandboxEntries {
   private static final String INSERT =
       "insert into sandbox (id, created_at, "
-          + String.join(", ", EntryRow.CHANGING)
+          + String.join(", ", SandboxRow.MUTABLE_COLUMNS)
           + ") values ("
-          + String.join(", ", Collections.nCopies(EntryRow.CHANGING.size() + 2, "?"))
+          + String.join(", ", Collections.nCopies(SandboxRow.MUTABLE_COLUMNS.size() + 2, "?"))
           + ") on conflict (id) do nothing";
 
   private static final String COMPARE_AND_SET =
       "update sandbox set "
-          + EntryRow.CHANGING.stream().map(column -> column + " = ?").collect(joining(", "))
+          + SandboxRow.MUTABLE_COLUMNS.stream()
+              .map(column -> column + " = ?")
+              .collect(joining(", "))
           + " where id = ? and revision = ?";
 
   private static final String TOUCH =
@@ -50,7 +52,7 @@ record SqlSandboxes(Database database) implements Sandboxes {
     return database.write(
         c -> {
           List<Object> values = new ArrayList<>(List.of(stored.id().value(), stored.createdAt()));
-          values.addAll(Arrays.asList(EntryRow.values(stored)));
+          values.addAll(Arrays.asList(SandboxRow.values(stored)));
           if (Sql.update(c, INSERT, values.toArray()) == 0) {
             throw Fault.of(
                     ErrorCode.CONFLICT,
@@ -71,17 +73,17 @@ record SqlSandboxes(Database database) implements Sandboxes {
   }
 
   private static Optional<SandboxEntry> find(Connection c, SandboxId id) throws SQLException {
-    return Sql.one(c, "select * from sandbox where id = ?", EntryRow::read, id.value())
+    return Sql.one(c, "select * from sandbox where id = ?", SandboxRow::read, id.value())
         .flatMap(found -> found);
   }
 
   @Override
-  public Update update(SandboxEntry entry) {
+  public UpdateResult update(SandboxEntry entry) {
     return database.write(
         c -> {
           SandboxEntry before = find(c, entry.id()).orElseThrow(() -> missing(entry.id()));
           if (before.revision() != entry.revision()) {
-            return new Update.Lost(before);
+            return new UpdateResult.Stale(before);
           }
           if (!before.createdAt().equals(entry.createdAt())) {
             throw new IllegalArgumentException("the time of creation does not change");
@@ -90,12 +92,13 @@ record SqlSandboxes(Database database) implements Sandboxes {
             StateTransition.check(before.state(), entry.state(), entry.id());
           }
           SandboxEntry after = entry.withRevision(entry.revision() + 1);
-          List<Object> values = new ArrayList<>(Arrays.asList(EntryRow.values(after)));
+          List<Object> values = new ArrayList<>(Arrays.asList(SandboxRow.values(after)));
           values.add(entry.id().value());
           values.add(entry.revision());
           if (Sql.update(c, COMPARE_AND_SET, values.toArray()) == 0) {
             // Somebody wrote between our reading and our writing.
-            return new Update.Lost(find(c, entry.id()).orElseThrow(() -> missing(entry.id())));
+            return new UpdateResult.Stale(
+                find(c, entry.id()).orElseThrow(() -> missing(entry.id())));
           }
           if (!before.labels().equals(after.labels())) {
             writeLabels(c, after.id(), after.labels());
@@ -103,7 +106,7 @@ record SqlSandboxes(Database database) implements Sandboxes {
           if (before.state() != after.state()) {
             writeTransition(c, Optional.of(before.state()), after);
           }
-          return new Update.Written(after);
+          return new UpdateResult.Written(after);
         });
   }
 
@@ -122,21 +125,21 @@ record SqlSandboxes(Database database) implements Sandboxes {
   }
 
   @Override
-  public Page list(SandboxFilter filter, String after, int limit) {
+  public EntryPage list(EntryFilter filter, String after, int limit) {
     checkLimit(limit);
     SandboxQuery query = SandboxQuery.of(filter, after, limit + 1);
     List<SandboxEntry> found =
         database.read(
-            c -> readable(Sql.list(c, query.sql(), EntryRow::read, query.values().toArray())));
+            c -> readable(Sql.list(c, query.sql(), SandboxRow::read, query.values().toArray())));
     if (found.size() <= limit) {
-      return new Page(found, Optional.empty());
+      return new EntryPage(found, Optional.empty());
     }
     List<SandboxEntry> page = found.subList(0, limit);
-    return new Page(page, Optional.of(Cursor.after(page.getLast()).encoded()));
+    return new EntryPage(page, Optional.of(Cursor.after(page.getLast()).encoded()));
   }
 
   @Override
-  public List<SandboxEntry> expired(Instant now, int limit) {
+  public List<SandboxEntry> findExpired(Instant now, int limit) {
     checkLimit(limit);
     return database.read(
         c ->
@@ -144,7 +147,7 @@ record SqlSandboxes(Database database) implements Sandboxes {
                 Sql.list(
                     c,
                     "select * from sandbox where due_at <= ? order by due_at limit ?",
-                    EntryRow::read,
+                    SandboxRow::read,
                     now,
                     limit)));
   }
@@ -154,7 +157,7 @@ record SqlSandboxes(Database database) implements Sandboxes {
   }
 
   @Override
-  public Optional<SandboxEntry> claim(PoolClaim claim) {
+  public Optional<SandboxEntry> claimPooled(PoolClaim claim) {
     // Computed here, because the two databases have different names for the smaller of two.
     Optional<Instant> idleAt =
         claim.idleTimeout().map(time -> Micros.instant(Micros.of(claim.now()) + Micros.of(time)));
@@ -178,9 +181,9 @@ record SqlSandboxes(Database database) implements Sandboxes {
               Sql.one(
                       c,
                       sql,
-                      EntryRow::read,
+                      SandboxRow::read,
                       claim.tenant(),
-                      EntryRow.labels(claim.labels()),
+                      SandboxRow.labels(claim.labels()),
                       claim.now(),
                       claim.now(),
                       claim.expiresAt(),
@@ -198,7 +201,7 @@ record SqlSandboxes(Database database) implements Sandboxes {
   }
 
   @Override
-  public List<StateCount> counts() {
+  public List<EntryCount> countByState() {
     return database.read(
         c ->
             Sql.list(
@@ -207,7 +210,7 @@ record SqlSandboxes(Database database) implements Sandboxes {
                     + " where state <> 'DESTROYED' group by provider, state, pooled"
                     + " order by provider, state, pooled",
                 row ->
-                    new StateCount(
+                    new EntryCount(
                         row.text("provider"),
                         state(row.text("state")),
                         row.flag("pooled"),

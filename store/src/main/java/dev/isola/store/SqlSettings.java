@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /** Settings in the table {@code setting}. */
-record SqlSettings(Database database) implements Settings {
+record SqlSettings(Database database) implements SettingEntries {
 
   @Override
   public Optional<String> get(String scope, String name) {

@@ -140,13 +140,13 @@ record SqlTemplates(Database database) implements TemplateEntries {
   }
 
   private static String names(List<String> names) {
-    return Lines.write(names.stream().map(List::of).toList());
+    return TabSeparatedText.write(names.stream().map(List::of).toList());
   }
 
   private static TemplateEntry entry(Row row) throws SQLException {
     return new TemplateEntry(
         row.text("id"),
-        Lines.read(row.text("names")).stream().map(List::getFirst).toList(),
+        TabSeparatedText.read(row.text("names")).stream().map(List::getFirst).toList(),
         row.text("image"),
         row.text("document"),
         row.optionalLong("cpus"),

@@ -33,7 +33,7 @@ record SqlVolumes(Database database) implements VolumeEntries {
   }
 
   @Override
-  public Optional<VolumeEntry> named(String name) {
+  public Optional<VolumeEntry> findByName(String name) {
     return database.read(c -> Sql.one(c, SELECT + " where name = ?", SqlVolumes::entry, name));
   }
 

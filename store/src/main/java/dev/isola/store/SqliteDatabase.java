@@ -21,7 +21,7 @@ final class SqliteDatabase implements Database {
   }
 
   static SqliteDatabase open(Path folder, Duration deadline, Migrations migrations) {
-    FolderLock lock = FolderLock.take(folder);
+    FolderLock lock = FolderLock.acquire(folder);
     boolean opened = false;
     try {
       SqliteFile file = new SqliteFile(lock.folder(), deadline);
@@ -50,7 +50,7 @@ final class SqliteDatabase implements Database {
       opened = true;
       return new SqliteDatabase(lock, writer, readers);
     } catch (SQLException e) {
-      throw file.failures().of(e, false);
+      throw file.failures().translate(e, false);
     } finally {
       if (!opened && connection != null) {
         abandon(connection);
@@ -73,12 +73,12 @@ final class SqliteDatabase implements Database {
   }
 
   @Override
-  public <T extends @Nullable Object> T read(Work<T> work) {
+  public <T extends @Nullable Object> T read(SqlWork<T> work) {
     return readers.read(work);
   }
 
   @Override
-  public <T extends @Nullable Object> T write(Work<T> work) {
+  public <T extends @Nullable Object> T write(SqlWork<T> work) {
     return writer.write(work);
   }
 

@@ -36,17 +36,17 @@ final class SqliteFile {
 
   private final Path folder;
   private final Path file;
-  private final SqliteFailures failures;
+  private final SqliteExceptionTranslator failures;
   private final Duration deadline;
 
   SqliteFile(Path folder, Duration deadline) {
     this.folder = folder;
     this.file = folder.resolve(NAME);
-    this.failures = new SqliteFailures(file, deadline);
+    this.failures = new SqliteExceptionTranslator(file, deadline);
     this.deadline = deadline;
   }
 
-  SqliteFailures failures() {
+  SqliteExceptionTranslator failures() {
     return failures;
   }
 
@@ -64,12 +64,12 @@ final class SqliteFile {
       if (Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
         check();
       } else {
-        make();
+        create();
       }
     } catch (IOException e) {
-      throw Failures.unreachable(failures.place(), e.toString(), e);
+      throw SqlExceptionTranslator.unreachable(failures.place(), e.toString(), e);
     } catch (SQLException e) {
-      throw failures.of(e, false);
+      throw failures.translate(e, false);
     }
   }
 
@@ -95,9 +95,10 @@ final class SqliteFile {
 
   private Connection connect(SQLiteConfig config, Path place) throws SQLException {
     try {
-      SqliteNative.in(folder);
+      SqliteNative.useFolder(folder);
     } catch (IOException e) {
-      throw Failures.unreachable(failures.place(), "SQLite cannot be unpacked: " + e, e);
+      throw SqlExceptionTranslator.unreachable(
+          failures.place(), "SQLite cannot be unpacked: " + e, e);
     }
     return config.createConnection("jdbc:sqlite:" + place);
   }
@@ -112,7 +113,7 @@ final class SqliteFile {
    * Makes it aside and puts it in place as a whole, so that a file of this name is always marked as
    * ours, whenever we are killed. Specs may have secrets: only the owner reads it.
    */
-  private void make() throws IOException, SQLException {
+  private void create() throws IOException, SQLException {
     Path draft = file.resolveSibling(NAME + ".new");
     for (String suffix : List.of("", "-journal", "-wal", "-shm")) {
       Files.deleteIfExists(draft.resolveSibling(draft.getFileName() + suffix));
@@ -137,7 +138,7 @@ final class SqliteFile {
 
   private void check() throws IOException, SQLException {
     if (!Files.isRegularFile(file)) {
-      throw foreign("is not a file");
+      throw notALedger("is not a file");
     }
     byte[] header = new byte[100];
     int length;
@@ -146,13 +147,13 @@ final class SqliteFile {
     }
     if (!Arrays.equals(
         header, 0, Math.min(length, MAGIC.length), MAGIC, 0, Math.min(length, MAGIC.length))) {
-      throw foreign("is not a SQLite database");
+      throw notALedger("is not a SQLite database");
     }
     if (length < header.length) {
       throw failures.damaged("it has only " + length + " bytes", null);
     }
     if (ByteBuffer.wrap(header).getInt(APPLICATION_ID_OFFSET) != APPLICATION_ID) {
-      throw foreign("is a SQLite database of another program");
+      throw notALedger("is a SQLite database of another program");
     }
     checkContent();
   }
@@ -169,7 +170,7 @@ final class SqliteFile {
     }
   }
 
-  private SandboxException foreign(String how) {
+  private SandboxException notALedger(String how) {
     return Fault.of(
             ErrorCode.CONFLICT,
             file + " " + how + ", not a ledger, and was left as it is",

@@ -24,7 +24,7 @@ final class SqliteNative {
    * Has the driver use a library in {@code folder}, unless somebody has told it where there is one.
    * Where this machine has none of its own the driver is left to itself.
    */
-  static synchronized void in(Path folder) throws IOException {
+  static synchronized void useFolder(Path folder) throws IOException {
     if (System.getProperty(PATH) != null) {
       return;
     }

@@ -18,7 +18,7 @@ final class SqliteReaders implements AutoCloseable {
   /** After how many steps of its machine SQLite asks whether to go on. */
   private static final int STEPS = 10_000;
 
-  private final SqliteFailures failures;
+  private final SqliteExceptionTranslator failures;
   private final Duration deadline;
   private final List<Reader> all = new ArrayList<>();
   private final BlockingQueue<Reader> free = new ArrayBlockingQueue<>(COUNT);
@@ -55,14 +55,14 @@ final class SqliteReaders implements AutoCloseable {
     }
   }
 
-  <T extends @Nullable Object> T read(Work<T> work) {
+  <T extends @Nullable Object> T read(SqlWork<T> work) {
     long end = System.nanoTime() + deadline.toNanos();
     Reader reader = take();
     try {
       reader.end = end;
       return work.run(reader.connection);
     } catch (SQLException e) {
-      throw failures.of(e, false);
+      throw failures.translate(e, false);
     } finally {
       free.add(reader);
     }
@@ -71,20 +71,20 @@ final class SqliteReaders implements AutoCloseable {
   private Reader take() {
     try {
       if (closed) {
-        throw Failures.closed(failures.place());
+        throw SqlExceptionTranslator.closed(failures.place());
       }
       Reader reader = free.poll(deadline.toNanos(), TimeUnit.NANOSECONDS);
       if (reader == null) {
-        throw Failures.tooSlow(failures.place(), deadline, null);
+        throw SqlExceptionTranslator.deadlineExceeded(failures.place(), deadline, null);
       }
       if (closed) {
         free.add(reader);
-        throw Failures.closed(failures.place());
+        throw SqlExceptionTranslator.closed(failures.place());
       }
       return reader;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Failures.cancelled(failures.place(), e);
+      throw SqlExceptionTranslator.cancelled(failures.place(), e);
     }
   }
 
@@ -102,7 +102,7 @@ final class SqliteReaders implements AutoCloseable {
           idle.connection.close();
         }
       } catch (SQLException e) {
-        throw failures.of(e, false);
+        throw failures.translate(e, false);
       } catch (InterruptedException e) {
         interrupted = true;
       }

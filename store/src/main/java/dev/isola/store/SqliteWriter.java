@@ -21,20 +21,20 @@ final class SqliteWriter implements AutoCloseable {
   private static final int MAX_WAITING = 4096;
 
   private final Connection connection;
-  private final SqliteFailures failures;
+  private final SqliteExceptionTranslator failures;
   private final Duration deadline;
   private final BlockingQueue<WriteJob<?>> waiting = new ArrayBlockingQueue<>(MAX_WAITING);
   private final Thread thread;
   private volatile boolean closed;
 
-  SqliteWriter(Connection connection, SqliteFailures failures, Duration deadline) {
+  SqliteWriter(Connection connection, SqliteExceptionTranslator failures, Duration deadline) {
     this.connection = connection;
     this.failures = failures;
     this.deadline = deadline;
     this.thread = Thread.ofPlatform().name("isola-ledger-writer").daemon().start(this::run);
   }
 
-  <T extends @Nullable Object> T write(Work<T> work) {
+  <T extends @Nullable Object> T write(SqlWork<T> work) {
     if (thread.equals(Thread.currentThread())) {
       // It would wait for itself.
       throw new IllegalStateException("within a transaction use the parts that it is given");
@@ -43,25 +43,25 @@ final class SqliteWriter implements AutoCloseable {
     WriteJob<T> job = new WriteJob<>(work);
     try {
       if (closed) {
-        throw Failures.closed(failures.place());
+        throw SqlExceptionTranslator.closed(failures.place());
       }
       if (!waiting.offer(job, deadline.toNanos(), TimeUnit.NANOSECONDS)) {
-        throw Failures.tooSlow(failures.place(), deadline, null);
+        throw SqlExceptionTranslator.deadlineExceeded(failures.place(), deadline, null);
       }
       if (closed && job.abandon()) {
-        throw Failures.closed(failures.place());
+        throw SqlExceptionTranslator.closed(failures.place());
       }
       if (job.await(end - System.nanoTime())) {
-        return job.answer();
+        return job.result();
       }
       throw job.abandon()
-          ? Failures.tooSlow(failures.place(), deadline, null)
-          : Failures.outcomeUnknown(failures.place(), null);
+          ? SqlExceptionTranslator.deadlineExceeded(failures.place(), deadline, null)
+          : SqlExceptionTranslator.outcomeUnknown(failures.place(), null);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw job.abandon()
-          ? Failures.cancelled(failures.place(), e)
-          : Failures.outcomeUnknown(failures.place(), e);
+          ? SqlExceptionTranslator.cancelled(failures.place(), e)
+          : SqlExceptionTranslator.outcomeUnknown(failures.place(), e);
     }
   }
 
@@ -110,7 +110,7 @@ final class SqliteWriter implements AutoCloseable {
           job.run(connection);
           if (job.hasFailed()) {
             Sql.update(connection, "rollback");
-            job.done();
+            job.complete();
             return true;
           }
         } else {
@@ -126,14 +126,14 @@ final class SqliteWriter implements AutoCloseable {
       Failpoint.LEDGER_BEFORE_COMMIT.reach();
       Sql.update(connection, "commit");
       Failpoint.LEDGER_AFTER_COMMIT.reach();
-      jobs.forEach(WriteJob::done);
+      jobs.forEach(WriteJob::complete);
       return true;
     } catch (SQLException e) {
       rollback();
       if (jobs.size() > 1 && !committing) {
         return false;
       }
-      SandboxException failure = failures.of(e, committing);
+      SandboxException failure = failures.translate(e, committing);
       jobs.forEach(job -> job.fail(failure));
       return true;
     }
@@ -161,13 +161,13 @@ final class SqliteWriter implements AutoCloseable {
     }
     for (WriteJob<?> late : waiting) {
       if (late.begin()) {
-        late.fail(Failures.closed(failures.place()));
+        late.fail(SqlExceptionTranslator.closed(failures.place()));
       }
     }
     try {
       connection.close();
     } catch (SQLException e) {
-      throw failures.of(e, false);
+      throw failures.translate(e, false);
     } finally {
       if (interrupted) {
         Thread.currentThread().interrupt();

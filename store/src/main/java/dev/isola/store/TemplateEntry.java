@@ -35,18 +35,18 @@ public record TemplateEntry(
     names = List.copyOf(names);
   }
 
-  public TemplateEntry in(State next, Instant now) {
+  public TemplateEntry withState(State next, Instant now) {
     return new TemplateEntry(
         id, names, image, document, cpus, memoryMb, build, next, createdAt, now);
   }
 
-  public TemplateEntry named(List<String> all, Instant now) {
+  public TemplateEntry withNames(List<String> all, Instant now) {
     return new TemplateEntry(
         id, all, image, document, cpus, memoryMb, build, state, createdAt, now);
   }
 
   /** Returns this with the result of a build. */
-  public TemplateEntry built(String newImage, String newDocument, Instant now) {
+  public TemplateEntry withBuild(String newImage, String newDocument, Instant now) {
     return new TemplateEntry(
         id, names, newImage, newDocument, cpus, memoryMb, build, state, createdAt, now);
   }

@@ -11,7 +11,7 @@ public interface VolumeEntries {
 
   Optional<VolumeEntry> find(String id);
 
-  Optional<VolumeEntry> named(String name);
+  Optional<VolumeEntry> findByName(String name);
 
   /** Returns the volumes of all tenants, by name. */
   List<VolumeEntry> all();

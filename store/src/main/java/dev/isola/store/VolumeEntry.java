@@ -27,11 +27,11 @@ public record VolumeEntry(
     REMOVING
   }
 
-  public VolumeEntry in(State next, Instant now) {
+  public VolumeEntry withState(State next, Instant now) {
     return new VolumeEntry(id, tenant, name, provider, next, createdAt, now);
   }
 
-  public VolumeEntry at(String holder, Instant now) {
+  public VolumeEntry withProvider(String holder, Instant now) {
     return new VolumeEntry(id, tenant, name, holder, state, createdAt, now);
   }
 }

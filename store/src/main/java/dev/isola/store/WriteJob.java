@@ -15,13 +15,13 @@ final class WriteJob<T extends @Nullable Object> {
     ABANDONED
   }
 
-  private final Work<T> work;
+  private final SqlWork<T> work;
   private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.WAITING);
   private final CountDownLatch answered = new CountDownLatch(1);
   private @Nullable T result;
   private @Nullable RuntimeException failure;
 
-  WriteJob(Work<T> work) {
+  WriteJob(SqlWork<T> work) {
     this.work = work;
   }
 
@@ -38,7 +38,7 @@ final class WriteJob<T extends @Nullable Object> {
     failure = null;
     try {
       result = work.run(connection);
-    } catch (Bound.Carried e) {
+    } catch (TransactionDatabase.UncheckedSqlException e) {
       throw e.error();
     } catch (RuntimeException e) {
       failure = e;
@@ -52,13 +52,13 @@ final class WriteJob<T extends @Nullable Object> {
   }
 
   /** Lets the caller go on. */
-  void done() {
+  void complete() {
     answered.countDown();
   }
 
   void fail(RuntimeException why) {
     failure = why;
-    done();
+    complete();
   }
 
   boolean await(long nanos) throws InterruptedException {
@@ -67,7 +67,7 @@ final class WriteJob<T extends @Nullable Object> {
 
   /** Returns the result once {@link #await} said that there is one. */
   @SuppressWarnings("NullAway") // The result is null only where T may be.
-  T answer() {
+  T result() {
     if (failure != null) {
       throw failure;
     }

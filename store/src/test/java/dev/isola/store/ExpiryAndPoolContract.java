@@ -19,7 +19,7 @@ abstract class ExpiryAndPoolContract extends LedgerContract {
   }
 
   private List<String> due(Instant now) {
-    return ledger.sandboxes().expired(now, 100).stream().map(e -> e.id().value()).toList();
+    return ledger.sandboxes().findExpired(now, 100).stream().map(e -> e.id().value()).toList();
   }
 
   @Test
@@ -33,7 +33,7 @@ abstract class ExpiryAndPoolContract extends LedgerContract {
     assertThat(due(NOW.plusSeconds(5).minusNanos(1000))).isEmpty();
     assertThat(due(NOW.plusSeconds(5))).containsExactly("idle");
     assertThat(due(NOW.plusSeconds(10))).containsExactly("idle", "both", "end");
-    assertThat(ledger.sandboxes().expired(NOW.plusSeconds(99), 2))
+    assertThat(ledger.sandboxes().findExpired(NOW.plusSeconds(99), 2))
         .extracting(e -> e.id().value())
         .containsExactly("idle", "both");
   }
@@ -43,13 +43,13 @@ abstract class ExpiryAndPoolContract extends LedgerContract {
     Instant end = NOW.plusSeconds(1);
     ledger.sandboxes().insert(intent("creating").expiresAt(end).build());
     SandboxEntry paused = running("paused", b -> b.expiresAt(end));
-    written(ledger.sandboxes().update(paused.moved(SandboxState.PAUSED, NOW)));
+    written(ledger.sandboxes().update(paused.withState(SandboxState.PAUSED, NOW)));
     SandboxEntry stopped = running("stopped", b -> b.expiresAt(end));
-    written(ledger.sandboxes().update(stopped.moved(SandboxState.STOPPED, NOW)));
+    written(ledger.sandboxes().update(stopped.withState(SandboxState.STOPPED, NOW)));
     SandboxEntry failed = running("failed", b -> b.expiresAt(end));
-    written(ledger.sandboxes().update(failed.moved(SandboxState.ERROR, NOW)));
+    written(ledger.sandboxes().update(failed.withState(SandboxState.ERROR, NOW)));
     SandboxEntry ending = running("ending", b -> b.expiresAt(end));
-    written(ledger.sandboxes().update(ending.moved(SandboxState.TERMINATING, NOW)));
+    written(ledger.sandboxes().update(ending.withState(SandboxState.TERMINATING, NOW)));
 
     assertThat(due(end)).containsExactlyInAnyOrder("paused", "stopped");
   }
@@ -57,11 +57,11 @@ abstract class ExpiryAndPoolContract extends LedgerContract {
   @Test
   void renewingMovesTheEndAndBeatsAnExpiryDecidedBefore() {
     running("r", b -> b.expiresAt(NOW.plusSeconds(1)));
-    SandboxEntry decided = ledger.sandboxes().expired(NOW.plusSeconds(1), 1).getFirst();
+    SandboxEntry decided = ledger.sandboxes().findExpired(NOW.plusSeconds(1), 1).getFirst();
     written(ledger.sandboxes().update(decided.toBuilder().expiresAt(NOW.plusSeconds(100)).build()));
 
-    assertThat(ledger.sandboxes().update(decided.moved(SandboxState.TERMINATING, NOW)))
-        .isInstanceOf(Update.Lost.class);
+    assertThat(ledger.sandboxes().update(decided.withState(SandboxState.TERMINATING, NOW)))
+        .isInstanceOf(UpdateResult.Stale.class);
     assertThat(due(NOW.plusSeconds(1))).isEmpty();
     assertThat(due(NOW.plusSeconds(100))).containsExactly("r");
   }
@@ -70,14 +70,14 @@ abstract class ExpiryAndPoolContract extends LedgerContract {
   void touchingMovesTheIdleEndOnlyForwardAndBeatsAnExpiry() {
     SandboxId id =
         running("t", b -> b.idleTimeout(Duration.ofSeconds(5)).expiresAt(NOW.plusSeconds(8))).id();
-    SandboxEntry decided = ledger.sandboxes().expired(NOW.plusSeconds(5), 1).getFirst();
+    SandboxEntry decided = ledger.sandboxes().findExpired(NOW.plusSeconds(5), 1).getFirst();
 
     assertThat(ledger.sandboxes().touch(Map.of(id, NOW.plusSeconds(1), id("nobody"), NOW)))
         .isEqualTo(1);
     assertThat(ledger.sandboxes().touch(Map.of(id, NOW))).isZero();
 
-    assertThat(ledger.sandboxes().update(decided.moved(SandboxState.TERMINATING, NOW)))
-        .isInstanceOf(Update.Lost.class);
+    assertThat(ledger.sandboxes().update(decided.withState(SandboxState.TERMINATING, NOW)))
+        .isInstanceOf(UpdateResult.Stale.class);
     assertThat(due(NOW.plusSeconds(5))).isEmpty();
     assertThat(due(NOW.plusSeconds(6))).containsExactly("t");
     ledger.sandboxes().touch(Map.of(id, NOW.plusSeconds(7)));
@@ -105,7 +105,7 @@ abstract class ExpiryAndPoolContract extends LedgerContract {
             Optional.of(Duration.ofSeconds(3)),
             NOW.plusSeconds(1));
 
-    SandboxEntry claimed = ledger.sandboxes().claim(claim).orElseThrow();
+    SandboxEntry claimed = ledger.sandboxes().claimPooled(claim).orElseThrow();
 
     assertThat(ledger.sandboxes().find(id("first"))).contains(claimed);
     assertThat(claimed.id()).isEqualTo(id("first"));
@@ -118,21 +118,24 @@ abstract class ExpiryAndPoolContract extends LedgerContract {
     assertThat(claimed.lastActivity()).isEqualTo(NOW.plusSeconds(1));
     assertThat(due(NOW.plusSeconds(3))).isEmpty();
     assertThat(due(NOW.plusSeconds(4))).containsExactly("first");
-    assertThat(ledger.sandboxes().list(SandboxFilter.ALL.label("team", "x"), "", 9).entries())
+    assertThat(ledger.sandboxes().list(EntryFilter.ALL.label("team", "x"), "", 9).entries())
         .containsExactly(claimed);
-    assertThat(ledger.sandboxes().list(SandboxFilter.ALL.label("old", "1"), "", 9).entries())
+    assertThat(ledger.sandboxes().list(EntryFilter.ALL.label("old", "1"), "", 9).entries())
         .isEmpty();
-    assertThat(ledger.sandboxes().claim(claim).orElseThrow().id()).isEqualTo(id("second"));
-    assertThat(ledger.sandboxes().claim(claim)).isEmpty();
+    assertThat(ledger.sandboxes().claimPooled(claim).orElseThrow().id()).isEqualTo(id("second"));
+    assertThat(ledger.sandboxes().claimPooled(claim)).isEmpty();
   }
 
   @Test
   void claimNeverTakesWhatIsForAnotherTenantProviderOrSpec() {
     running("a", b -> b.pooled(true).tenant("blue"));
 
-    assertThat(ledger.sandboxes().claim(PoolClaim.of("hash", "memory", "red", NOW))).isEmpty();
-    assertThat(ledger.sandboxes().claim(PoolClaim.of("hash", "docker", "blue", NOW))).isEmpty();
-    assertThat(ledger.sandboxes().claim(PoolClaim.of("x", "memory", "blue", NOW))).isEmpty();
-    assertThat(ledger.sandboxes().claim(PoolClaim.of("hash", "memory", "blue", NOW))).isPresent();
+    assertThat(ledger.sandboxes().claimPooled(PoolClaim.of("hash", "memory", "red", NOW)))
+        .isEmpty();
+    assertThat(ledger.sandboxes().claimPooled(PoolClaim.of("hash", "docker", "blue", NOW)))
+        .isEmpty();
+    assertThat(ledger.sandboxes().claimPooled(PoolClaim.of("x", "memory", "blue", NOW))).isEmpty();
+    assertThat(ledger.sandboxes().claimPooled(PoolClaim.of("hash", "memory", "blue", NOW)))
+        .isPresent();
   }
 }

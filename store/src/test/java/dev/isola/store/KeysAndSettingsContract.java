@@ -17,7 +17,7 @@ abstract class KeysAndSettingsContract extends LedgerContract {
 
   @Test
   void aKeyIsBoundOnceAndKnowsItsRequest() {
-    Idempotency keys = ledger.idempotency();
+    IdempotencyKeys keys = ledger.idempotency();
 
     assertThat(keys.claim("t", "k", "h", id("a"), NOW)).isEqualTo(new KeyClaim.New());
     reopen();
@@ -32,9 +32,9 @@ abstract class KeysAndSettingsContract extends LedgerContract {
 
   @Test
   void aKeyIsFreeAgainAfterItsTime() {
-    Idempotency keys = ledger.idempotency();
+    IdempotencyKeys keys = ledger.idempotency();
     keys.claim("t", "k", "h", id("a"), NOW);
-    Duration kept = config.keepKeys();
+    Duration kept = config.keyRetention();
 
     assertThat(keys.claim("t", "k", "h", id("b"), NOW.plus(kept).minusNanos(1000)))
         .isInstanceOf(KeyClaim.Existing.class);
@@ -45,7 +45,7 @@ abstract class KeysAndSettingsContract extends LedgerContract {
 
   @Test
   void theKeysOfASandboxThatNeverCameToBeAreFree() {
-    Idempotency keys = ledger.idempotency();
+    IdempotencyKeys keys = ledger.idempotency();
     keys.claim("t", "k", "h", id("a"), NOW);
     keys.claim("t", "other", "h", id("b"), NOW);
     keys.release(id("a"));
@@ -56,7 +56,7 @@ abstract class KeysAndSettingsContract extends LedgerContract {
 
   @Test
   void purgeForgetsOldKeys() {
-    Idempotency keys = ledger.idempotency();
+    IdempotencyKeys keys = ledger.idempotency();
     keys.claim("t", "old", "h", id("a"), NOW);
     keys.claim("t", "new", "h", id("a"), NOW.plusSeconds(10));
 
@@ -79,7 +79,7 @@ abstract class KeysAndSettingsContract extends LedgerContract {
 
       assertThat(answers).filteredOn(KeyClaim.New.class::isInstance).hasSize(1);
       List<SandboxEntry> made =
-          ledger.sandboxes().list(SandboxFilter.ALL.label("key", key), "", 10).entries();
+          ledger.sandboxes().list(EntryFilter.ALL.label("key", key), "", 10).entries();
       assertThat(made).hasSize(1);
       assertThat(answers)
           .filteredOn(KeyClaim.Existing.class::isInstance)
@@ -117,7 +117,7 @@ abstract class KeysAndSettingsContract extends LedgerContract {
 
   @Test
   void settingsArePutReadAndRemoved() {
-    Settings settings = ledger.settings();
+    SettingEntries settings = ledger.settings();
     settings.put("user:a", "strict_no_fallback", "true");
     settings.put("user:a", "b", "");
     settings.put("user:b", "strict_no_fallback", "false");

@@ -65,7 +65,7 @@ abstract class LedgerContract {
 
   static SandboxEntry running(LedgerParts parts, SandboxEntry intent) {
     SandboxEntry stored = parts.sandboxes().insert(intent);
-    return written(parts.sandboxes().update(stored.moved(SandboxState.RUNNING, NOW)));
+    return written(parts.sandboxes().update(stored.withState(SandboxState.RUNNING, NOW)));
   }
 
   /** Stores {@code count} running sandboxes, many in a transaction. */
@@ -87,9 +87,9 @@ abstract class LedgerContract {
     return all;
   }
 
-  static SandboxEntry written(Update update) {
-    assertThat(update).isInstanceOf(Update.Written.class);
-    return ((Update.Written) update).entry();
+  static SandboxEntry written(UpdateResult update) {
+    assertThat(update).isInstanceOf(UpdateResult.Written.class);
+    return ((UpdateResult.Written) update).entry();
   }
 
   static NewEvent event(String sandbox, String type) {

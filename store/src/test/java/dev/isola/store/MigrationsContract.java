@@ -116,7 +116,7 @@ abstract class MigrationsContract extends LedgerContract {
                       NOW,
                       NOW,
                       NOW,
-                      EntryRow.labels(labels));
+                      SandboxRow.labels(labels));
                   for (Map.Entry<String, String> label : labels.entrySet()) {
                     Sql.update(
                         c,
@@ -164,7 +164,7 @@ abstract class MigrationsContract extends LedgerContract {
                   Optional.of(SNAPSHOT)));
       assertThat(now.sandboxes().find(id("based")).orElseThrow().baseImage()).contains("base");
       assertThat(now.sandboxes().find(id("bare")).orElseThrow().baseImage()).contains("");
-      assertThat(now.sandboxes().list(SandboxFilter.ALL.label(IDLE, "1500"), "", 10).entries())
+      assertThat(now.sandboxes().list(EntryFilter.ALL.label(IDLE, "1500"), "", 10).entries())
           .isEmpty();
     }
     database.remove(older);
@@ -188,7 +188,7 @@ abstract class MigrationsContract extends LedgerContract {
       insert(before, "runs", SandboxState.RUNNING, Map.of(IDLE, "1000", KEPT, SNAPSHOT));
     }
     try (Ledger now = Ledgers.open(older)) {
-      assertThat(now.sandboxes().list(SandboxFilter.ALL, "", 100).entries())
+      assertThat(now.sandboxes().list(EntryFilter.ALL, "", 100).entries())
           .hasSize(planted.size() + 1)
           .allSatisfy(
               entry -> {
@@ -273,7 +273,7 @@ abstract class MigrationsContract extends LedgerContract {
       }
     }
     try (Ledger now = Ledgers.open(older)) {
-      assertThat(now.sandboxes().list(SandboxFilter.ALL, "", 100).entries())
+      assertThat(now.sandboxes().list(EntryFilter.ALL, "", 100).entries())
           .hasSize(specs.size())
           .allSatisfy(
               entry -> {
@@ -295,14 +295,14 @@ abstract class MigrationsContract extends LedgerContract {
     SandboxEntry bad = ledger.sandboxes().find(id("bad")).orElseThrow();
     assertThat(bad.state()).isEqualTo(SandboxState.ERROR);
     assertThat(bad.damage()).hasValueSatisfying(why -> assertThat(why).contains("ASLEEP"));
-    assertThat(ledger.sandboxes().list(SandboxFilter.ALL.notDestroyed(), "", 10).entries())
+    assertThat(ledger.sandboxes().list(EntryFilter.ALL.notDestroyed(), "", 10).entries())
         .contains(good, bad);
-    assertThat(ledger.sandboxes().expired(NOW, 10)).contains(bad);
-    assertThat(ledger.sandboxes().counts())
-        .contains(new StateCount("memory", SandboxState.ERROR, false, 1));
+    assertThat(ledger.sandboxes().findExpired(NOW, 10)).contains(bad);
+    assertThat(ledger.sandboxes().countByState())
+        .contains(new EntryCount("memory", SandboxState.ERROR, false, 1));
     // It can still be taken down, and is whole again then.
     SandboxEntry ending =
-        written(ledger.sandboxes().update(bad.moved(SandboxState.TERMINATING, NOW)));
+        written(ledger.sandboxes().update(bad.withState(SandboxState.TERMINATING, NOW)));
     assertThat(ledger.sandboxes().find(ending.id()).orElseThrow().damage()).isEmpty();
   }
 

@@ -269,7 +269,7 @@ class PostgresBehaviourTest {
       letGo.countDown();
       holder.join();
     }
-    assertThat(ledger.events().after(0, 9)).extracting(Event::type).containsExactly("held");
+    assertThat(ledger.events().after(0, 9)).extracting(LedgerEvent::type).containsExactly("held");
   }
 
   @Test

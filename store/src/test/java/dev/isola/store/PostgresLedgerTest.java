@@ -7,7 +7,7 @@ class PostgresLedgerTest {
   private static final TestDatabase POSTGRESQL = new PostgresTestDatabase();
 
   @Nested
-  class OfSandboxes extends SandboxesContract {
+  class OfSandboxes extends SandboxEntriesContract {
     OfSandboxes() {
       super(POSTGRESQL);
     }
@@ -21,7 +21,7 @@ class PostgresLedgerTest {
   }
 
   @Nested
-  class OfEvents extends EventsContract {
+  class OfEvents extends LedgerEventsContract {
     OfEvents() {
       super(POSTGRESQL);
     }
@@ -56,14 +56,14 @@ class PostgresLedgerTest {
   }
 
   @Nested
-  class OfRaces extends RacesContract {
+  class OfRaces extends ConcurrencyContract {
     OfRaces() {
       super(POSTGRESQL);
     }
   }
 
   @Nested
-  class OfCrashes extends CrashContract {
+  class OfCrashes extends LedgerCrashContract {
     OfCrashes() {
       super(POSTGRESQL);
     }

@@ -55,7 +55,8 @@ public final class PostgresTestDatabase implements TestDatabase {
             Secret.of("postgres"),
             "ledger" + COUNT.incrementAndGet(),
             LedgerConfig.Server.DEFAULT_CONNECTIONS);
-    return new LedgerConfig(server, LedgerConfig.DEFAULT_DEADLINE, LedgerConfig.DEFAULT_KEEP_KEYS);
+    return new LedgerConfig(
+        server, LedgerConfig.DEFAULT_DEADLINE, LedgerConfig.DEFAULT_KEY_RETENTION);
   }
 
   static String schema(LedgerConfig config) {

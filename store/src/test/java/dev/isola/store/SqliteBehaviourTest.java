@@ -33,7 +33,7 @@ class SqliteBehaviourTest {
   void open() {
     ledger =
         Ledgers.open(
-            LedgerConfig.in(folder).withDeadline(Duration.ofMillis(500)), Migrations.all());
+            LedgerConfig.sqlite(folder).withDeadline(Duration.ofMillis(500)), Migrations.all());
   }
 
   @AfterEach
@@ -57,13 +57,13 @@ class SqliteBehaviourTest {
   void aSecondOwnerIsRefusedWithThePidOfTheFirst() throws IOException, InterruptedException {
     String pid = Long.toString(ProcessHandle.current().pid());
     assertThatExceptionOfType(Conflict.class)
-        .isThrownBy(() -> Ledgers.open(LedgerConfig.in(folder)))
+        .isThrownBy(() -> Ledgers.open(LedgerConfig.sqlite(folder)))
         .withMessageContaining("pid " + pid)
         .withMessageContaining(folder.toRealPath().toString());
 
     // Also from another process, and also after a refusal in this one.
     Process other =
-        new ProcessBuilder(CrashChild.command("x", "honest", folder.toString()))
+        new ProcessBuilder(LedgerCrashChild.command("x", "honest", folder.toString()))
             .redirectErrorStream(true)
             .redirectOutput(Redirect.PIPE)
             .start();
@@ -81,7 +81,7 @@ class SqliteBehaviourTest {
         .isThrownBy(() -> ledger.settings().put("a", "b", "c"));
     assertThatExceptionOfType(ProviderUnavailable.class)
         .isThrownBy(() -> ledger.settings().get("a", "b"));
-    ledger = Ledgers.open(LedgerConfig.in(folder), Migrations.all());
+    ledger = Ledgers.open(LedgerConfig.sqlite(folder), Migrations.all());
     ledger.settings().put("a", "b", "c");
   }
 
@@ -186,11 +186,11 @@ class SqliteBehaviourTest {
                     + " order by created_at, id limit 1"))
         .contains("sandbox_pool")
         .doesNotContain("TEMP B-TREE");
-    SandboxQuery alive = SandboxQuery.of(SandboxFilter.ALL.states(SandboxState.RUNNING), "", 10);
+    SandboxQuery alive = SandboxQuery.of(EntryFilter.ALL.states(SandboxState.RUNNING), "", 10);
     assertThat(plan(alive.sql().replace("?", "1")))
         .contains("sandbox_not_destroyed")
         .doesNotContain("TEMP B-TREE");
-    assertThat(plan(SandboxQuery.of(SandboxFilter.ALL.tenant("a"), "", 10).sql().replace("?", "1")))
+    assertThat(plan(SandboxQuery.of(EntryFilter.ALL.tenant("a"), "", 10).sql().replace("?", "1")))
         .contains("sandbox_by_tenant")
         .doesNotContain("TEMP B-TREE");
   }

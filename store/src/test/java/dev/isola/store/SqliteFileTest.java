@@ -36,7 +36,7 @@ class SqliteFileTest {
 
   /** Makes a ledger with something in it. */
   private void fill() {
-    try (Ledger ledger = Ledgers.open(LedgerConfig.in(folder))) {
+    try (Ledger ledger = Ledgers.open(LedgerConfig.sqlite(folder))) {
       for (int i = 0; i < 300; i++) {
         ledger.settings().put("scope", "name" + i, "value".repeat(20));
       }
@@ -65,7 +65,7 @@ class SqliteFileTest {
     Map<String, String> before = content();
     for (int i = 0; i < 2; i++) {
       assertThatExceptionOfType(type)
-          .isThrownBy(() -> Ledgers.open(LedgerConfig.in(folder)))
+          .isThrownBy(() -> Ledgers.open(LedgerConfig.sqlite(folder)))
           .withMessageContaining(message)
           .withMessageContaining(file.toString());
     }
@@ -75,7 +75,7 @@ class SqliteFileTest {
   @Test
   void onlyTheOwnerReadsIt() throws IOException {
     Path inner = folder.resolve("made/here");
-    try (Ledger ledger = Ledgers.open(LedgerConfig.in(inner))) {
+    try (Ledger ledger = Ledgers.open(LedgerConfig.sqlite(inner))) {
       ledger.settings().put("a", "b", "c");
       assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(inner)))
           .isEqualTo("rwx------");
@@ -107,7 +107,7 @@ class SqliteFileTest {
   void aFolderOfThatNameIsForeign() throws IOException {
     Files.createDirectory(file);
     assertThatExceptionOfType(Conflict.class)
-        .isThrownBy(() -> Ledgers.open(LedgerConfig.in(folder)))
+        .isThrownBy(() -> Ledgers.open(LedgerConfig.sqlite(folder)))
         .withMessageContaining("not a file");
   }
 
@@ -140,7 +140,7 @@ class SqliteFileTest {
       Files.write(file, torn);
       Map<String, String> before = content();
       try {
-        Ledgers.open(LedgerConfig.in(folder)).close();
+        Ledgers.open(LedgerConfig.sqlite(folder)).close();
       } catch (Internal e) {
         assertThat(e).hasMessageContaining("damaged");
         assertThat(content()).isEqualTo(before);
@@ -154,7 +154,7 @@ class SqliteFileTest {
   void aTornFileWithALogBesideItIsLeftWithItsLog() throws IOException {
     Path copy = folder.resolve("copy");
     Files.createDirectory(copy);
-    try (Ledger ledger = Ledgers.open(LedgerConfig.in(folder))) {
+    try (Ledger ledger = Ledgers.open(LedgerConfig.sqlite(folder))) {
       for (int i = 0; i < 300; i++) {
         ledger.settings().put("scope", "name" + i, "value".repeat(20));
       }
@@ -167,7 +167,7 @@ class SqliteFileTest {
 
     // A log that ends in the middle of a write is normal: the last write was not acknowledged.
     Files.write(torn, java.util.Arrays.copyOf(log, log.length - 1000));
-    try (Ledger ledger = Ledgers.open(LedgerConfig.in(copy))) {
+    try (Ledger ledger = Ledgers.open(LedgerConfig.sqlite(copy))) {
       assertThat(ledger.settings().all("scope")).hasSize(299);
     }
 
@@ -175,7 +175,7 @@ class SqliteFileTest {
     Files.write(torn, log);
     Files.write(copy.resolve(SqliteFile.NAME), new byte[] {1, 2, 3});
     assertThatExceptionOfType(SandboxException.class)
-        .isThrownBy(() -> Ledgers.open(LedgerConfig.in(copy)));
+        .isThrownBy(() -> Ledgers.open(LedgerConfig.sqlite(copy)));
     assertThat(Files.readAllBytes(torn)).isEqualTo(log);
   }
 

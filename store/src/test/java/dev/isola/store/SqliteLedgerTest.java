@@ -7,7 +7,7 @@ class SqliteLedgerTest {
   private static final TestDatabase SQLITE = new SqliteTestDatabase();
 
   @Nested
-  class OfSandboxes extends SandboxesContract {
+  class OfSandboxes extends SandboxEntriesContract {
     OfSandboxes() {
       super(SQLITE);
     }
@@ -21,7 +21,7 @@ class SqliteLedgerTest {
   }
 
   @Nested
-  class OfEvents extends EventsContract {
+  class OfEvents extends LedgerEventsContract {
     OfEvents() {
       super(SQLITE);
     }
@@ -56,14 +56,14 @@ class SqliteLedgerTest {
   }
 
   @Nested
-  class OfRaces extends RacesContract {
+  class OfRaces extends ConcurrencyContract {
     OfRaces() {
       super(SQLITE);
     }
   }
 
   @Nested
-  class OfCrashes extends CrashContract {
+  class OfCrashes extends LedgerCrashContract {
     OfCrashes() {
       super(SQLITE);
     }

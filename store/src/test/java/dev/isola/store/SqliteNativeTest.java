@@ -22,7 +22,7 @@ class SqliteNativeTest {
     private Killed() {}
 
     public static void main(String[] args) {
-      try (Ledger ledger = Ledgers.open(LedgerConfig.in(Path.of(args[0])))) {
+      try (Ledger ledger = Ledgers.open(LedgerConfig.sqlite(Path.of(args[0])))) {
         Runtime.getRuntime().halt(ledger.events().last() == 0 ? 7 : 8);
       }
     }

@@ -14,7 +14,7 @@ public final class SqliteTestDatabase implements TestDatabase {
   @Override
   public LedgerConfig fresh() {
     try {
-      return LedgerConfig.in(Files.createTempDirectory("isola-ledger-").resolve("state"));
+      return LedgerConfig.sqlite(Files.createTempDirectory("isola-ledger-").resolve("state"));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

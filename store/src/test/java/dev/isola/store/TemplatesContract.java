@@ -50,9 +50,9 @@ abstract class TemplatesContract extends LedgerContract {
     assertThat(ledger.templates().all()).containsExactly(first, template("b", List.of()));
     TemplateEntry changed =
         first
-            .named(List.of("web"), NOW.plusSeconds(2))
-            .built("image", "{}", NOW.plusSeconds(3))
-            .in(TemplateEntry.State.REMOVING, NOW.plusSeconds(4));
+            .withNames(List.of("web"), NOW.plusSeconds(2))
+            .withBuild("image", "{}", NOW.plusSeconds(3))
+            .withState(TemplateEntry.State.REMOVING, NOW.plusSeconds(4));
     assertThat(ledger.templates().update(changed)).isTrue();
     assertThat(ledger.templates().find("a")).contains(changed);
     assertThat(ledger.templates().remove("a")).isTrue();
@@ -74,7 +74,7 @@ abstract class TemplatesContract extends LedgerContract {
         .containsExactly(build("1", "a", 1), build("2", "a", 2), build("3", "b", 3));
     BuildEntry failed =
         build("1", "a", 1)
-            .in(BuildEntry.State.RUNNING, NOW.plusSeconds(2))
+            .withState(BuildEntry.State.RUNNING, NOW.plusSeconds(2))
             .failed("it ended with 1", Optional.of(4L), NOW.plusSeconds(3))
             .withoutImage(NOW.plusSeconds(4));
     assertThat(ledger.templates().update(failed)).isTrue();

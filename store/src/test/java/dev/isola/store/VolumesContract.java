@@ -22,12 +22,12 @@ abstract class VolumesContract extends LedgerContract {
     assertThat(ledger.volumes().insert(volume("a", "first"))).isTrue();
     reopen();
     assertThat(ledger.volumes().find("a")).contains(volume("a", "first"));
-    assertThat(ledger.volumes().named("second")).contains(volume("b", "second"));
+    assertThat(ledger.volumes().findByName("second")).contains(volume("b", "second"));
     assertThat(ledger.volumes().all()).containsExactly(volume("a", "first"), volume("b", "second"));
     VolumeEntry changed =
         volume("a", "first")
-            .in(VolumeEntry.State.AVAILABLE, NOW.plusSeconds(2))
-            .at("other", NOW.plusSeconds(3));
+            .withState(VolumeEntry.State.AVAILABLE, NOW.plusSeconds(2))
+            .withProvider("other", NOW.plusSeconds(3));
     assertThat(ledger.volumes().update(changed)).isTrue();
     assertThat(ledger.volumes().find("a")).contains(changed);
     assertThat(ledger.volumes().remove("a")).isTrue();
@@ -41,6 +41,6 @@ abstract class VolumesContract extends LedgerContract {
     assertThat(ledger.volumes().insert(volume("a", "name"))).isTrue();
     assertThat(ledger.volumes().insert(volume("b", "name"))).isFalse();
     assertThat(ledger.volumes().all()).containsExactly(volume("a", "name"));
-    assertThat(ledger.volumes().named("other")).isEmpty();
+    assertThat(ledger.volumes().findByName("other")).isEmpty();
   }
 }

@@ -1,7 +1,7 @@
 package dev.isola.app.cli;
 
 import dev.isola.spi.spec.NetworkMode;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -82,7 +82,7 @@ public final class Arguments {
    * Reads names of variables whose values are in the caller's own environment, so that they are in
    * no list of processes and no history of a shell.
    */
-  public static Map<String, String> taken(
+  public static Map<String, String> inheritedVariables(
       String option, List<String> names, Map<String, String> env) {
     Map<String, String> variables = new LinkedHashMap<>();
     for (String name : names) {
@@ -103,7 +103,7 @@ public final class Arguments {
   }
 
   /** Reads {@code SRC:DST}, {@code SRC:DST:ro} or {@code SRC:DST:rw}; SRC may be relative. */
-  static Volume mount(String option, String text) {
+  static VolumeMount mount(String option, String text) {
     String rest = text;
     boolean readOnly = rest.endsWith(":ro");
     if (readOnly || rest.endsWith(":rw")) {
@@ -116,7 +116,7 @@ public final class Arguments {
           option + " '" + text + "' is not SRC:DST or SRC:DST:ro",
           "name a folder or file of this host and an absolute path in the sandbox");
     }
-    return Volume.bind(
+    return VolumeMount.bind(
         hostPath(option, rest.substring(0, colon)).toString(), rest.substring(colon + 1), readOnly);
   }
 
@@ -137,7 +137,7 @@ public final class Arguments {
     };
   }
 
-  public static double number(String option, String text) {
+  public static double decimal(String option, String text) {
     try {
       double value = Double.parseDouble(text);
       if (Double.isFinite(value)) {
@@ -159,7 +159,7 @@ public final class Arguments {
   }
 
   /** Reads how many of something there may be. */
-  public static int whole(String option, String text) {
+  public static int integer(String option, String text) {
     try {
       return Integer.parseInt(text);
     } catch (NumberFormatException e) {

@@ -9,5 +9,5 @@ public interface CommandFactory {
   String name();
 
   /** Returns the command, annotated for picocli. */
-  Action create(Wiring wiring);
+  CliCommand create(CommandContext wiring);
 }

@@ -1,11 +1,11 @@
 package dev.isola.app.cli;
 
 import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigInput;
+import dev.isola.engine.config.ConfigInput.FlagValue;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.ConfigResult;
-import dev.isola.engine.config.Machine;
-import dev.isola.engine.config.Sources;
-import dev.isola.engine.config.Sources.FlagValue;
+import dev.isola.engine.config.MachineInfo;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.provider.ProviderFactory;
@@ -21,7 +21,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Where this process gets its configuration from. */
-public record ConfigSources(Optional<Path> file, Sources sources) {
+public record ConfigSources(Optional<Path> file, ConfigInput sources) {
 
   /**
    * @param option the file that was named, if any
@@ -29,9 +29,9 @@ public record ConfigSources(Optional<Path> file, Sources sources) {
    * @param data the value of {@code --data}, which is a flag like the others
    */
   static ConfigSources of(
-      @Nullable String option, List<String> values, @Nullable String data, Host host) {
+      @Nullable String option, List<String> values, @Nullable String data, CliEnvironment host) {
     String user = System.getProperty("user.name");
-    Optional<Path> file = file(option, host.env(), user);
+    Optional<Path> file = file(option, host.variables(), user);
     List<FlagValue> flags = new ArrayList<>();
     values.forEach(value -> flags.add(flag(value)));
     if (data != null && !data.isEmpty()) {
@@ -42,11 +42,12 @@ public record ConfigSources(Optional<Path> file, Sources sources) {
       installed.put(factory.name(), factory.settings());
     }
     // Without the variable: where a value came from would be lost.
-    Map<String, String> env = new HashMap<>(host.env());
+    Map<String, String> env = new HashMap<>(host.variables());
     env.remove("ISOLA_DATA");
-    Machine machine = Machine.here(DataFolder.path(null, env, user));
+    MachineInfo machine = MachineInfo.detect(DataFolder.path(null, env, user));
     return new ConfigSources(
-        file, new Sources(machine, file, host.env(), flags, installed.keySet(), installed));
+        file,
+        new ConfigInput(machine, file, host.variables(), flags, installed.keySet(), installed));
   }
 
   public ConfigResult read() {
@@ -58,10 +59,10 @@ public record ConfigSources(Optional<Path> file, Sources sources) {
    *
    * @throws dev.isola.spi.error.InvalidRequest naming everything that is wrong with it
    */
-  public Config need() {
+  public Config readOrThrow() {
     return switch (read()) {
-      case ConfigResult.Good(Config good) -> good;
-      case ConfigResult.Bad(var problems) ->
+      case ConfigResult.Valid(Config good) -> good;
+      case ConfigResult.Invalid(var problems) ->
           throw Fault.of(
                   ErrorCode.INVALID_REQUEST,
                   "the configuration is invalid: "
@@ -90,10 +91,10 @@ public record ConfigSources(Optional<Path> file, Sources sources) {
     if (!chosen.isEmpty()) {
       return Optional.of(Path.of(chosen));
     }
-    return Optional.of(usual(env, user)).filter(Files::exists);
+    return Optional.of(defaultFile(env, user)).filter(Files::exists);
   }
 
-  public static Path usual(Map<String, String> env, String user) {
+  public static Path defaultFile(Map<String, String> env, String user) {
     if (user.equals("root")) {
       return Path.of("/etc/isola/isola.yaml");
     }

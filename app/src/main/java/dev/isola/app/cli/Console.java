@@ -10,7 +10,7 @@ import java.util.Map;
 /** Writes for the person or the program that called: results on stdout, remarks on stderr. */
 public final class Console {
   /** A colour of the terminal, by its code. */
-  public enum Paint {
+  public enum Style {
     GREEN("32"),
     YELLOW("33"),
     RED("31"),
@@ -19,17 +19,17 @@ public final class Console {
 
     private final String code;
 
-    Paint(String code) {
+    Style(String code) {
       this.code = code;
     }
   }
 
-  private final Host host;
+  private final CliEnvironment host;
   private final boolean json;
   private final boolean verbose;
   private final boolean color;
 
-  public Console(Host host, boolean json, boolean verbose, String when) {
+  public Console(CliEnvironment host, boolean json, boolean verbose, String when) {
     this.host = host;
     this.json = json;
     this.verbose = verbose;
@@ -37,27 +37,27 @@ public final class Console {
   }
 
   /** Returns one that paints for standard error instead. */
-  public static Console ofErr(Host host, String when) {
-    Host.Interactive now = host.interactive();
-    Host other =
-        new Host(
+  public static Console forStderr(CliEnvironment host, String when) {
+    CliEnvironment.TtyStatus now = host.tty();
+    CliEnvironment other =
+        new CliEnvironment(
             host.in(),
             host.out(),
             host.err(),
-            new Host.Interactive(now.in(), now.err(), now.err()),
-            host.env(),
+            new CliEnvironment.TtyStatus(now.in(), now.err(), now.err()),
+            host.variables(),
             host.factories());
     return new Console(other, false, false, when);
   }
 
-  private static boolean wantsColor(String when, Host host) {
+  private static boolean wantsColor(String when, CliEnvironment host) {
     return switch (when) {
       case "always" -> true;
       case "never" -> false;
       case "auto" ->
-          host.interactive().out()
-              && host.env().getOrDefault("NO_COLOR", "").isEmpty()
-              && !"dumb".equals(host.env().get("TERM"));
+          host.tty().out()
+              && host.variables().getOrDefault("NO_COLOR", "").isEmpty()
+              && !"dumb".equals(host.variables().get("TERM"));
       default ->
           throw new UsageException("--color is '" + when + "'", "choose auto, always or never");
     };
@@ -76,29 +76,29 @@ public final class Console {
   }
 
   /** Returns {@code text} in that colour, or as it is where colours are not wanted. */
-  public String paint(Paint paint, String text) {
+  public String styled(Style paint, String text) {
     return color ? "\u001b[" + paint.code + "m" + text + "\u001b[0m" : text;
   }
 
   /** Returns a tick or a cross on a terminal, and a word elsewhere. */
-  public String mark(boolean good) {
-    if (!host.interactive().out() && !color) {
+  public String statusMark(boolean good) {
+    if (!host.tty().out() && !color) {
       return good ? "ok" : "no";
     }
-    return good ? paint(Paint.GREEN, "✓") : paint(Paint.RED, "✗");
+    return good ? styled(Style.GREEN, "✓") : styled(Style.RED, "✗");
   }
 
   /** Returns what stands before something that works but wants to be looked after. */
-  public String caution() {
-    return !host.interactive().out() && !color ? "!!" : paint(Paint.YELLOW, "!");
+  public String warningMark() {
+    return !host.tty().out() && !color ? "!!" : styled(Style.YELLOW, "!");
   }
 
   /** Returns how wide lines may be: as wide as they like where nobody reads them on a terminal. */
   public int columns() {
-    if (!host.interactive().out()) {
+    if (!host.tty().out()) {
       return Integer.MAX_VALUE;
     }
-    String said = host.env().getOrDefault("COLUMNS", "");
+    String said = host.variables().getOrDefault("COLUMNS", "");
     if (said.matches("[1-9][0-9]{0,4}")) {
       return Integer.parseInt(said);
     }
@@ -131,7 +131,7 @@ public final class Console {
   }
 
   /** Writes one line to stderr. */
-  public void remark(String line) {
-    ErrorReport.line(host, line);
+  public void printErr(String line) {
+    ErrorReport.writeLine(host, line);
   }
 }

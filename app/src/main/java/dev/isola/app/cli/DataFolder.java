@@ -34,7 +34,7 @@ public final class DataFolder {
   }
 
   /** Takes {@code --data}, then the environment, then the place the system has for it. */
-  static DataFolder choose(@Nullable String option, Map<String, String> env) {
+  static DataFolder resolve(@Nullable String option, Map<String, String> env) {
     return new DataFolder(
         path(option, env, System.getProperty("user.name")).toAbsolutePath().normalize());
   }
@@ -63,7 +63,7 @@ public final class DataFolder {
   }
 
   /** Returns the folder itself, made when missing. */
-  public Path made() {
+  public Path createIfMissing() {
     try {
       return ensure(path, PASSAGE);
     } catch (IOException e) {
@@ -72,7 +72,7 @@ public final class DataFolder {
   }
 
   /** Returns the provider's own folder, made when missing. */
-  public Path folderOf(String provider) {
+  public Path providerFolder(String provider) {
     try {
       Path folder = ensure(path, PASSAGE);
       for (Path name : Path.of(provider)) {
@@ -148,7 +148,7 @@ public final class DataFolder {
   private SandboxException unusable(IOException cause) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "the data folder " + path + " cannot be used: " + Reason.of(cause),
+            "the data folder " + path + " cannot be used: " + IoErrors.describe(cause),
             "choose another with --data or ISOLA_DATA")
         .with("folder", path.toString())
         .exception(cause);

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 public final class ErrorReport {
   private ErrorReport() {}
 
-  public static void write(Host host, Fault fault, boolean json) {
+  public static void write(CliEnvironment host, Fault fault, boolean json) {
     if (json) {
       byte[] text = (Json.text(json(fault)) + "\n").getBytes(StandardCharsets.UTF_8);
       try {
@@ -25,14 +25,16 @@ public final class ErrorReport {
         // The exit code still tells.
       }
     } else {
-      line(host, fault.remedy().isEmpty() ? fault.what() : fault.what() + "; " + fault.remedy());
+      writeLine(
+          host,
+          fault.remedy().isEmpty() ? fault.problem() : fault.problem() + "; " + fault.remedy());
       if (fault.code() == ErrorCode.INIT_FAILED) {
         Stream.of("stdout", "stderr")
             .flatMap(channel -> fault.context().getOrDefault(channel, "").lines())
-            .forEach(output -> line(host, "init: " + output));
+            .forEach(output -> writeLine(host, "init: " + output));
         Stream.of("output", "startOutput")
             .flatMap(name -> fault.context().getOrDefault(name, "").lines())
-            .forEach(output -> line(host, "startup: " + output));
+            .forEach(output -> writeLine(host, "startup: " + output));
       }
     }
   }
@@ -41,14 +43,14 @@ public final class ErrorReport {
     Map<String, Object> error = new LinkedHashMap<>();
     error.put("code", fault.code().name());
     error.put("category", fault.code().category().name());
-    error.put("message", fault.what());
+    error.put("message", fault.problem());
     error.put("remedy", fault.remedy());
     error.put("context", fault.context());
     return Map.of("error", error);
   }
 
   /** Writes {@code isola: text}; line breaks and control characters in it do not break the line. */
-  public static void line(Host host, String text) {
+  public static void writeLine(CliEnvironment host, String text) {
     StringBuilder line = new StringBuilder("isola: ");
     for (int i = 0; i < text.length(); i++) {
       char c = text.charAt(i);
@@ -57,13 +59,13 @@ public final class ErrorReport {
     writeToErr(host, line.append('\n').toString());
   }
 
-  public static void trace(Host host, Throwable cause) {
+  public static void writeStackTrace(CliEnvironment host, Throwable cause) {
     StringWriter text = new StringWriter();
     cause.printStackTrace(new PrintWriter(text, true));
     writeToErr(host, text.toString());
   }
 
-  private static void writeToErr(Host host, String text) {
+  private static void writeToErr(CliEnvironment host, String text) {
     try {
       host.err().write(text.getBytes(StandardCharsets.UTF_8));
       host.err().flush();

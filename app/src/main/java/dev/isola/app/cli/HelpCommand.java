@@ -10,17 +10,17 @@ import picocli.CommandLine.Spec;
 
 /** {@code isola help}. */
 @Command(name = "help", description = "Show the help of isola or of one command.")
-public final class HelpCommand implements Action {
+public final class HelpCommand implements CliCommand {
   private static final int WIDTH = 100;
 
-  private final Wiring wiring;
+  private final CommandContext wiring;
 
   @Spec private @Nullable CommandSpec spec;
 
   @Parameters(paramLabel = "COMMAND", arity = "0..1", description = "The command to explain.")
   private @Nullable String command;
 
-  public HelpCommand(Wiring wiring) {
+  public HelpCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 
@@ -37,7 +37,7 @@ public final class HelpCommand implements Action {
     return show(wanted, wiring);
   }
 
-  public static int show(CommandLine line, Wiring wiring) {
+  public static int show(CommandLine line, CommandContext wiring) {
     Console console = wiring.console();
     Help.Ansi ansi = console.color() ? Help.Ansi.ON : Help.Ansi.OFF;
     line.setUsageHelpWidth(WIDTH);

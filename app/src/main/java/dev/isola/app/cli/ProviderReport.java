@@ -45,7 +45,7 @@ public record ProviderReport(
           Optional.of(provider.info()),
           health.usable() ? provider.resources() : Optional.empty());
     } catch (SandboxException e) {
-      Health unhealthy = new Health.Unhealthy(e.fault().what(), e.fault().remedy());
+      Health unhealthy = new Health.Unhealthy(e.fault().problem(), e.fault().remedy());
       return new ProviderReport(name, unhealthy, Optional.empty(), Optional.empty());
     }
   }
@@ -66,12 +66,12 @@ public record ProviderReport(
     return info.map(known -> words(known.support().enforcedLimits())).orElse(List.of());
   }
 
-  public static String word(Enum<?> value) {
+  public static String kebabCase(Enum<?> value) {
     return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
   private static List<String> words(Collection<? extends Enum<?>> values) {
-    return values.stream().sorted().map(ProviderReport::word).toList();
+    return values.stream().sorted().map(ProviderReport::kebabCase).toList();
   }
 
   public Map<String, ?> json() {
@@ -109,7 +109,7 @@ public record ProviderReport(
     SpecSupport support = known.support();
     json.put("summary", known.summary());
     json.put("apiVersion", known.apiVersion().wireName());
-    json.put("isolation", word(known.isolation()));
+    json.put("isolation", kebabCase(known.isolation()));
     json.put("capabilities", capabilities());
     json.put("forks", words(ForkKind.of(known)));
     json.put("enforcedLimits", limits());
@@ -119,7 +119,7 @@ public record ProviderReport(
     json.put("volumeTypes", words(support.volumeTypes()));
     json.put("cleanup", known.cleanup());
     json.put("startupMs", known.startup().toMillis());
-    json.put("requirements", known.requirements().stream().map(ProviderReport::json).toList());
+    json.put("requirements", known.prerequisites().stream().map(ProviderReport::json).toList());
   }
 
   private static Map<String, ?> json(Prerequisite requirement) {

@@ -2,7 +2,7 @@ package dev.isola.app.cli;
 
 import dev.isola.engine.api.ProviderInstance;
 import dev.isola.engine.api.ProviderNames;
-import dev.isola.engine.api.Standing;
+import dev.isola.engine.api.ProviderStatus;
 import dev.isola.engine.config.ProviderSettings;
 import dev.isola.engine.registry.ConfiguredProvider;
 import dev.isola.spi.Health;
@@ -65,15 +65,17 @@ public final class Providers implements AutoCloseable {
   }
 
   /** Asks one how it is; one that cannot be made or is turned off is unhealthy, with the reason. */
-  public Standing standing(String name) {
+  public ProviderStatus status(String name) {
     try {
       Provider provider = get(name);
       Health health = provider.health();
       return health.usable()
-          ? new Standing(name, Optional.of(provider.info().withName(name)), health, clock.instant())
-          : new Standing(name, Optional.empty(), health, clock.instant());
+          ? new ProviderStatus(
+              name, Optional.of(provider.info().withName(name)), health, clock.instant())
+          : new ProviderStatus(name, Optional.empty(), health, clock.instant());
     } catch (SandboxException e) {
-      return Standing.absent(name, e.fault().what(), e.fault().remedy(), clock.instant());
+      return ProviderStatus.unavailable(
+          name, e.fault().problem(), e.fault().remedy(), clock.instant());
     }
   }
 
@@ -102,7 +104,8 @@ public final class Providers implements AutoCloseable {
     Provider provider =
         configured.create(
             folder ->
-                new ProviderContext(data.instance(), data.folderOf(folder), data.path(), clock));
+                new ProviderContext(
+                    data.instance(), data.providerFolder(folder), data.path(), clock));
     made.put(name, provider);
     return provider;
   }

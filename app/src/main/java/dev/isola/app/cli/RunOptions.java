@@ -11,7 +11,7 @@ import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecValidation;
 import dev.isola.spi.spec.Violation;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,19 +33,19 @@ public final class RunOptions {
   private static final Duration TIME_TO_END = Duration.ofMinutes(1);
 
   /** The values of {@code --network}, for shell completion. */
-  public static final class Networks extends ArrayList<String> {
+  public static final class NetworkModes extends ArrayList<String> {
     private static final long serialVersionUID = 1L;
 
-    Networks() {
+    NetworkModes() {
       super(List.of("none", "bridge", "host"));
     }
   }
 
   /** The values of {@code --isolation}, for shell completion. */
-  static final class Levels extends ArrayList<String> {
+  static final class IsolationLevels extends ArrayList<String> {
     private static final long serialVersionUID = 1L;
 
-    Levels() {
+    IsolationLevels() {
       super(List.of("vm", "kernel", "container", "process"));
     }
   }
@@ -65,13 +65,13 @@ public final class RunOptions {
   @Option(
       names = "--isolation",
       paramLabel = "LEVEL",
-      completionCandidates = Levels.class,
+      completionCandidates = IsolationLevels.class,
       description =
           "The least isolation: vm, kernel, container or process (none). Default: container.")
   @Nullable String isolation;
 
   @Option(names = "--config", paramLabel = "FILE", description = "See isola config --help.")
-  public @Nullable String file;
+  public @Nullable String configFile;
 
   @Option(
       names = "--set",
@@ -153,7 +153,7 @@ public final class RunOptions {
   @Option(
       names = "--network",
       paramLabel = "MODE",
-      completionCandidates = Networks.class,
+      completionCandidates = NetworkModes.class,
       description = "none, bridge or host. Default: the provider's, none where it can be none.")
   @Nullable String network;
 
@@ -175,7 +175,7 @@ public final class RunOptions {
    */
   public Command command(Map<String, String> caller) {
     Map<String, String> variables = new LinkedHashMap<>(Arguments.variables("--env", env));
-    Arguments.taken("--secret-env", secretEnv, caller)
+    Arguments.inheritedVariables("--secret-env", secretEnv, caller)
         .forEach(
             (name, value) -> {
               if (variables.put(name, value) != null) {
@@ -205,7 +205,7 @@ public final class RunOptions {
    * @throws dev.isola.spi.error.InvalidRequest naming every option that is wrong
    */
   public SandboxSpec spec(SandboxId id) {
-    List<Volume> volumes = new ArrayList<>();
+    List<VolumeMount> volumes = new ArrayList<>();
     for (String mount : mounts) {
       volumes.add(Arguments.mount("--mount", mount));
     }
@@ -241,7 +241,7 @@ public final class RunOptions {
   }
 
   /** Returns the limits that were asked for, with the options that did. */
-  public Map<LimitKind, String> limitsAsked() {
+  public Map<LimitKind, String> requestedLimits() {
     Map<LimitKind, String> asked = new EnumMap<>(LimitKind.class);
     if (cpu != null) {
       asked.put(LimitKind.CPU, "--cpu");
@@ -269,22 +269,23 @@ public final class RunOptions {
       }
     }
     throw new UsageException(
-        "--isolation is '" + isolation + "'", "use one of " + String.join(", ", new Levels()));
+        "--isolation is '" + isolation + "'",
+        "use one of " + String.join(", ", new IsolationLevels()));
   }
 
   private ResourceLimits limits() {
     ResourceLimits limits = ResourceLimits.DEFAULT;
     if (cpu != null) {
-      limits = limits.withCpu(Arguments.number("--cpu", cpu));
+      limits = limits.withCpu(Arguments.decimal("--cpu", cpu));
     }
     if (memory != null) {
       limits = limits.withMemoryMb(Arguments.count("--memory", memory, "megabytes"));
     }
     if (processes != null) {
-      limits = limits.withProcesses(Arguments.whole("--processes", processes));
+      limits = limits.withProcesses(Arguments.integer("--processes", processes));
     }
     if (threads != null) {
-      limits = limits.withThreads(Arguments.whole("--threads", threads));
+      limits = limits.withThreads(Arguments.integer("--threads", threads));
     }
     return limits;
   }

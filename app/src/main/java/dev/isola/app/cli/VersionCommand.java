@@ -7,10 +7,10 @@ import picocli.CommandLine.Command;
 
 /** {@code isola version}. */
 @Command(name = "version", description = "Show the version.")
-public final class VersionCommand implements Action {
-  private final Wiring wiring;
+public final class VersionCommand implements CliCommand {
+  private final CommandContext wiring;
 
-  public VersionCommand(Wiring wiring) {
+  public VersionCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 

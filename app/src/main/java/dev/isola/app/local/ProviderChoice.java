@@ -5,13 +5,13 @@ import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.ProviderPreference;
 import dev.isola.engine.api.ProviderInstance;
 import dev.isola.engine.api.ProviderNames;
-import dev.isola.engine.api.Standing;
-import dev.isola.engine.placing.Fallback;
-import dev.isola.engine.selection.Policy;
+import dev.isola.engine.api.ProviderStatus;
+import dev.isola.engine.placement.Fallback;
+import dev.isola.engine.selection.ProviderSelector;
 import dev.isola.engine.selection.Rejection;
-import dev.isola.engine.selection.Rejection.Ground;
+import dev.isola.engine.selection.Rejection.Kind;
 import dev.isola.engine.selection.Selection;
-import dev.isola.engine.selection.Selector;
+import dev.isola.engine.selection.SelectionPolicy;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -32,7 +32,7 @@ import java.util.Optional;
  *
  * @param standing what it said of itself
  */
-record ProviderChoice(String name, Provider provider, Standing standing) {
+record ProviderChoice(String name, Provider provider, ProviderStatus status) {
 
   /**
    * Chooses a provider.
@@ -40,7 +40,7 @@ record ProviderChoice(String name, Provider provider, Standing standing) {
    * @throws dev.isola.spi.error.NotFound when one is named that there is not
    * @throws SandboxException when none may make the sandbox, naming each with its reason and fix
    */
-  static ProviderChoice of(Providers providers, Policy policy, CreateRequest request) {
+  static ProviderChoice of(Providers providers, SelectionPolicy policy, CreateRequest request) {
     Map<String, ProviderInstance> instances = providers.instances();
     Map<String, ProviderProfile> profiles = new LinkedHashMap<>();
     instances.forEach((name, one) -> profiles.put(name, one.profile()));
@@ -48,9 +48,9 @@ record ProviderChoice(String name, Provider provider, Standing standing) {
         && !profiles.containsKey(wanted)) {
       throw ProviderNames.unknown(wanted, profiles.keySet());
     }
-    Selector selector = new Selector(policy, instances);
+    ProviderSelector selector = new ProviderSelector(policy, instances);
     List<Rejection> unasked = new ArrayList<>();
-    List<Standing> asked = new ArrayList<>();
+    List<ProviderStatus> asked = new ArrayList<>();
     for (String name : selector.order(request, profiles)) {
       Optional<Rejection> rejection =
           selector.rejection(request, name, Objects.requireNonNull(profiles.get(name)));
@@ -58,7 +58,7 @@ record ProviderChoice(String name, Provider provider, Standing standing) {
         unasked.add(rejection.get());
         continue;
       }
-      Standing standing = providers.standing(name);
+      ProviderStatus standing = providers.status(name);
       asked.add(standing);
       if (standing.healthy() && isBest(name, selector.select(request, asked))) {
         return new ProviderChoice(name, providers.get(name), standing);
@@ -72,7 +72,8 @@ record ProviderChoice(String name, Provider provider, Standing standing) {
   }
 
   /** The named provider is among those asked, unless its profile alone rules it out. */
-  private static Selection select(Selector selector, CreateRequest request, List<Standing> asked) {
+  private static Selection select(
+      ProviderSelector selector, CreateRequest request, List<ProviderStatus> asked) {
     boolean named = request.placement().provider() instanceof ProviderPreference.Named;
     return named
             && asked.stream()
@@ -86,8 +87,8 @@ record ProviderChoice(String name, Provider provider, Standing standing) {
     return selection.best().filter(best -> best.name().equals(name)).isPresent();
   }
 
-  private static ProviderChoice of(String name, Providers providers, List<Standing> asked) {
-    Standing standing =
+  private static ProviderChoice of(String name, Providers providers, List<ProviderStatus> asked) {
+    ProviderStatus standing =
         asked.stream().filter(one -> one.name().equals(name)).findFirst().orElseThrow();
     return new ProviderChoice(name, providers.get(name), standing);
   }
@@ -106,7 +107,7 @@ record ProviderChoice(String name, Provider provider, Standing standing) {
         return named(why.get());
       }
     }
-    all.removeIf(one -> one.ground() == Ground.ONLY_WHEN_NAMED);
+    all.removeIf(one -> one.kind() == Kind.ONLY_WHEN_NAMED);
     boolean unisolated = all.removeIf(one -> isPlainProcess(one, profiles));
     SandboxException error = Fallback.refused(new Selection(List.of(), all, false));
     if (!unisolated || request.placement().requirements().isolation() != Isolation.PROCESS) {
@@ -115,7 +116,7 @@ record ProviderChoice(String name, Provider provider, Standing standing) {
     Fault fault =
         Fault.of(
             error.code(),
-            error.fault().what(),
+            error.fault().problem(),
             error.fault().remedy() + "; or run it without isolation (--isolation process)");
     for (Map.Entry<String, String> entry : error.context().entrySet()) {
       fault = fault.with(entry.getKey(), entry.getValue());
@@ -126,15 +127,15 @@ record ProviderChoice(String name, Provider provider, Standing standing) {
   /** One sentence says it for all of them. */
   private static boolean isPlainProcess(Rejection one, Map<String, ProviderProfile> profiles) {
     ProviderProfile profile = profiles.getOrDefault(one.provider(), ProviderProfile.UNKNOWN);
-    return one.ground() == Ground.TOO_WEAK && profile.isolation() == Isolation.PROCESS;
+    return one.kind() == Kind.TOO_WEAK && profile.isolation() == Isolation.PROCESS;
   }
 
   private static SandboxException named(Rejection why) {
     return Fault.of(
-            why.ground() == Ground.UNHEALTHY
+            why.kind() == Kind.UNHEALTHY
                 ? ErrorCode.PROVIDER_UNAVAILABLE
                 : ErrorCode.NOT_IMPLEMENTED,
-            why.ground() == Ground.UNHEALTHY
+            why.kind() == Kind.UNHEALTHY
                 ? "provider " + why.provider() + " does not work here: " + why.reason()
                 : "provider " + why.provider() + " may not make this sandbox: " + why.reason(),
             why.fix().isEmpty() ? "name another, or ask for less" : why.fix())

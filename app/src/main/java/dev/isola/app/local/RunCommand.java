@@ -1,21 +1,21 @@
 package dev.isola.app.local;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CliEnvironment;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.DataFolder;
-import dev.isola.app.cli.Host;
 import dev.isola.app.cli.KernelRandom;
 import dev.isola.app.cli.ProviderReport;
 import dev.isola.app.cli.Providers;
 import dev.isola.app.cli.RunOptions;
 import dev.isola.app.cli.UsageException;
-import dev.isola.app.cli.Wiring;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.config.Config;
-import dev.isola.engine.config.Keys;
+import dev.isola.engine.config.ConfigKeys;
 import dev.isola.engine.lease.SandboxLeases;
-import dev.isola.engine.selection.Policy;
+import dev.isola.engine.selection.SelectionPolicy;
 import dev.isola.spi.Health;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.LimitKind;
@@ -47,33 +47,33 @@ import picocli.CommandLine.Mixin;
       "128+N:the command was killed by signal N (137 also: out of memory)",
       "130:interrupted (Ctrl-C); 143: terminated"
     })
-public final class RunCommand implements Action {
-  private final Wiring wiring;
+public final class RunCommand implements CliCommand {
+  private final CommandContext wiring;
   @Mixin private final RunOptions options = new RunOptions();
 
-  public RunCommand(Wiring wiring) {
+  public RunCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 
   @Override
   public int run() {
     Console console = wiring.console();
-    Command command = options.command(wiring.host().env());
+    Command command = options.command(wiring.environment().variables());
     SandboxSpec spec = options.spec(SandboxId.random(KernelRandom.open()));
     if (options.tty) {
       refuseWithoutTerminal(console);
     }
-    Config config = wiring.configSources(options.file, options.settings).need();
+    Config config = wiring.configSources(options.configFile, options.settings).readOrThrow();
     if (console.verbose()) {
-      config.warnings().forEach(console::remark);
+      config.warnings().forEach(console::printErr);
     }
-    DataFolder data = new DataFolder(config.get(Keys.DATA));
-    SandboxLeases leases = new SandboxLeases(data.made());
+    DataFolder data = new DataFolder(config.get(ConfigKeys.DATA));
+    SandboxLeases leases = new SandboxLeases(data.createIfMissing());
     try (Providers providers = wiring.providers(config)) {
       ProviderChoice choice = choose(providers, config, spec);
       announce(console, choice);
       return new SandboxRun(
-              wiring.host(),
+              wiring.environment(),
               leases,
               choice.name(),
               choice.provider(),
@@ -85,9 +85,9 @@ public final class RunCommand implements Action {
 
   /** Prefers a provider that enforces the limits asked for; where there is none, that is told. */
   private ProviderChoice choose(Providers providers, Config config, SandboxSpec spec) {
-    Policy policy = RunPolicy.of(config, options);
+    SelectionPolicy policy = RunPolicy.of(config, options);
     CreateRequest request = request(config, spec);
-    Set<LimitKind> limits = options.limitsAsked().keySet();
+    Set<LimitKind> limits = options.requestedLimits().keySet();
     if (limits.isEmpty()) {
       return ProviderChoice.of(providers, policy, request);
     }
@@ -100,9 +100,9 @@ public final class RunCommand implements Action {
   }
 
   private CreateRequest request(Config config, SandboxSpec spec) {
-    String provider = options.provider == null ? config.get(Keys.PROVIDER) : options.provider;
+    String provider = options.provider == null ? config.get(ConfigKeys.PROVIDER) : options.provider;
     CreateRequest request =
-        CreateRequest.of(spec, ProviderNames.plain(provider))
+        CreateRequest.of(spec, ProviderNames.canonical(provider))
             .requiring(
                 new Requirements(
                     options.isolation().orElse(Isolation.PROCESS),
@@ -111,20 +111,20 @@ public final class RunCommand implements Action {
     return options.region == null ? request : request.inRegion(options.region);
   }
 
-  private Conduct conduct(Console console, ProviderChoice choice) {
+  private CommandRunner conduct(Console console, ProviderChoice choice) {
     if (options.tty) {
-      return new TerminalConduct(wiring.host(), choice.provider());
+      return new TerminalRunner(wiring.environment(), choice.provider());
     }
     return console.json()
-        ? new CapturedConduct(wiring.host(), console, choice.standing().info().orElseThrow())
-        : new LiveConduct(wiring.host());
+        ? new CapturingRunner(wiring.environment(), console, choice.status().info().orElseThrow())
+        : new StreamingRunner(wiring.environment());
   }
 
   private void refuseWithoutTerminal(Console console) {
     if (console.json()) {
       throw new UsageException("--tty and --json exclude each other", "leave one out");
     }
-    Host.Interactive interactive = wiring.host().interactive();
+    CliEnvironment.TtyStatus interactive = wiring.environment().tty();
     if (!interactive.in() || !interactive.out()) {
       throw new UsageException(
           "--tty needs a terminal, and " + (interactive.in() ? "stdout" : "stdin") + " is none",
@@ -133,25 +133,25 @@ public final class RunCommand implements Action {
   }
 
   private void announce(Console console, ProviderChoice choice) {
-    ProviderInfo info = choice.standing().info().orElseThrow();
+    ProviderInfo info = choice.status().info().orElseThrow();
     if (console.verbose()) {
-      String isolation = ProviderReport.word(info.isolation());
-      console.remark("provider " + choice.name() + " (isolation: " + isolation + ")");
+      String isolation = ProviderReport.kebabCase(info.isolation());
+      console.printErr("provider " + choice.name() + " (isolation: " + isolation + ")");
     }
-    if (choice.standing().health() instanceof Health.Degraded(String reason, String fix)) {
-      console.remark("provider " + choice.name() + " is degraded: " + reason + "; " + fix);
+    if (choice.status().health() instanceof Health.Degraded(String reason, String fix)) {
+      console.printErr("provider " + choice.name() + " is degraded: " + reason + "; " + fix);
     }
     options
-        .limitsAsked()
+        .requestedLimits()
         .forEach(
             (kind, option) -> {
               if (!info.support().enforcedLimits().contains(kind)) {
-                console.remark(
+                console.printErr(
                     option
                         + " is not enforced: "
                         + choice.name()
                         + " cannot limit "
-                        + ProviderReport.word(kind)
+                        + ProviderReport.kebabCase(kind)
                         + " on this machine; see isola doctor");
               }
             });

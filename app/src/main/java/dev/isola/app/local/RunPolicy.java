@@ -2,9 +2,9 @@ package dev.isola.app.local;
 
 import dev.isola.app.cli.RunOptions;
 import dev.isola.engine.config.Config;
-import dev.isola.engine.config.Keys;
-import dev.isola.engine.config.Origin;
-import dev.isola.engine.selection.Policy;
+import dev.isola.engine.config.ConfigKeys;
+import dev.isola.engine.config.ValueOrigin;
+import dev.isola.engine.selection.SelectionPolicy;
 import dev.isola.spi.Isolation;
 
 /**
@@ -15,12 +15,12 @@ import dev.isola.spi.Isolation;
 final class RunPolicy {
   private RunPolicy() {}
 
-  static Policy of(Config config, RunOptions options) {
-    Policy policy = config.policy();
+  static SelectionPolicy of(Config config, RunOptions options) {
+    SelectionPolicy policy = config.policy();
     boolean byLevel = options.isolation().filter(Isolation.PROCESS::equals).isPresent();
     boolean byName = options.provider != null;
-    boolean configured = !(config.origin(Keys.FLOOR) instanceof Origin.Default);
-    return new Policy(
+    boolean configured = !(config.origin(ConfigKeys.FLOOR) instanceof ValueOrigin.Default);
+    return new SelectionPolicy(
         policy.mode(),
         !configured && (byLevel || byName) ? Isolation.PROCESS : policy.floor(),
         policy.allowProcess() || byLevel,

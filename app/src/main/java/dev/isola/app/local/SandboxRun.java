@@ -1,10 +1,10 @@
 package dev.isola.app.local;
 
+import dev.isola.app.cli.CliEnvironment;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Host;
 import dev.isola.engine.lease.SandboxLease;
 import dev.isola.engine.lease.SandboxLeases;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -18,23 +18,23 @@ import dev.isola.spi.spec.SandboxSpec;
  * sandbox's lease, so that a server on the same data folder leaves the sandbox alone.
  */
 final class SandboxRun {
-  private final Host host;
+  private final CliEnvironment host;
   private final SandboxLeases leases;
   private final String name;
   private final Provider provider;
   private final SandboxSpec spec;
-  private final Conduct conduct;
+  private final CommandRunner conduct;
 
   /**
    * @param name the provider's
    */
   SandboxRun(
-      Host host,
+      CliEnvironment host,
       SandboxLeases leases,
       String name,
       Provider provider,
       SandboxSpec spec,
-      Conduct conduct) {
+      CommandRunner conduct) {
     this.host = host;
     this.leases = leases;
     this.name = name;
@@ -44,9 +44,9 @@ final class SandboxRun {
   }
 
   int run(Command command) {
-    SandboxLease lease = leases.take(spec.id(), name);
+    SandboxLease lease = leases.acquire(spec.id(), name);
     // Before create: Ctrl-C may come while the sandbox is being made.
-    try (SandboxEnd end = SandboxEnd.watch(host, provider, lease)) {
+    try (SandboxCleanup end = SandboxCleanup.register(host, provider, lease)) {
       try {
         Sandbox sandbox = provider.create(spec);
         return conduct.run(sandbox, command);
@@ -62,12 +62,12 @@ final class SandboxRun {
   }
 
   /** Removes what a run left that was killed, where it used the same provider. */
-  private boolean remove(SandboxLeases.Lapsed lapsed) {
+  private boolean remove(SandboxLeases.LapsedLease lapsed) {
     if (!lapsed.provider().equals(name)) {
       return false;
     }
     try {
-      provider.destroy(lapsed.id(), Destroy.FORCE);
+      provider.destroy(lapsed.id(), DestroyOptions.FORCE);
       return true;
     } catch (SandboxException e) {
       return false; // The next one tries again.

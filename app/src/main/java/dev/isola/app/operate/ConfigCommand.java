@@ -1,16 +1,16 @@
 package dev.isola.app.operate;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.ConfigSources;
 import dev.isola.app.cli.Console;
-import dev.isola.app.cli.Console.Paint;
+import dev.isola.app.cli.Console.Style;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.Table;
-import dev.isola.app.cli.Wiring;
 import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigProblem;
 import dev.isola.engine.config.ConfigResult;
-import dev.isola.engine.config.Origin;
-import dev.isola.engine.config.Problem;
+import dev.isola.engine.config.ValueOrigin;
 import dev.isola.spi.error.ErrorCode;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -26,10 +26,10 @@ import picocli.CommandLine.Option;
 @Command(
     name = "config",
     description = "Show the configuration: every value, and where it came from.")
-public final class ConfigCommand implements Action {
+public final class ConfigCommand implements CliCommand {
   private static final int INVALID = 1;
 
-  private final Wiring wiring;
+  private final CommandContext wiring;
 
   @Option(
       names = "--config",
@@ -45,7 +45,7 @@ public final class ConfigCommand implements Action {
       description = "A value over the file and the environment; repeatable.")
   private List<String> values = new ArrayList<>();
 
-  public ConfigCommand(Wiring wiring) {
+  public ConfigCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 
@@ -54,8 +54,8 @@ public final class ConfigCommand implements Action {
     Console console = wiring.console();
     ConfigSources sources = wiring.configSources(file, values);
     return switch (sources.read()) {
-      case ConfigResult.Good(Config config) -> show(console, sources.file(), config);
-      case ConfigResult.Bad(List<Problem> problems) -> refuse(console, problems);
+      case ConfigResult.Valid(Config config) -> show(console, sources.file(), config);
+      case ConfigResult.Invalid(List<ConfigProblem> problems) -> refuse(console, problems);
     };
   }
 
@@ -70,18 +70,18 @@ public final class ConfigCommand implements Action {
     }
     Table table = new Table().row("KEY", "VALUE", "FROM");
     for (Config.Entry entry : config.entries()) {
-      String from = entry.origin().words();
+      String from = entry.origin().description();
       table.row(
           entry.key(),
           entry.value(),
-          entry.origin() instanceof Origin.Default ? console.paint(Paint.DIM, from) : from);
+          entry.origin() instanceof ValueOrigin.Default ? console.styled(Style.DIM, from) : from);
     }
     console.print(table.text());
-    config.warnings().forEach(console::remark);
+    config.warnings().forEach(console::printErr);
     return ExitCodes.OK;
   }
 
-  private static int refuse(Console console, List<Problem> problems) {
+  private static int refuse(Console console, List<ConfigProblem> problems) {
     if (console.json()) {
       Map<String, Object> error = new LinkedHashMap<>();
       error.put("code", ErrorCode.INVALID_REQUEST.name());
@@ -91,8 +91,8 @@ public final class ConfigCommand implements Action {
       error.put("problems", problems.stream().map(ConfigCommand::json).toList());
       console.print(Map.of("error", error));
     } else {
-      problems.forEach(problem -> console.remark(problem.toString()));
-      console.remark(
+      problems.forEach(problem -> console.printErr(problem.toString()));
+      console.printErr(
           (problems.size() == 1 ? "1 error" : problems.size() + " errors")
               + " in the configuration; docs/config.md has every key");
     }
@@ -107,7 +107,7 @@ public final class ConfigCommand implements Action {
     return json;
   }
 
-  private static Map<String, ?> json(Problem problem) {
+  private static Map<String, ?> json(ConfigProblem problem) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("key", problem.key());
     json.put("problem", problem.problem());
@@ -115,20 +115,20 @@ public final class ConfigCommand implements Action {
     return json;
   }
 
-  private static Map<String, ?> json(Origin origin) {
+  private static Map<String, ?> json(ValueOrigin origin) {
     Map<String, Object> json = new LinkedHashMap<>();
     switch (origin) {
-      case Origin.Default() -> json.put("kind", "default");
-      case Origin.File(Path path, int line) -> {
+      case ValueOrigin.Default() -> json.put("kind", "default");
+      case ValueOrigin.File(Path path, int line) -> {
         json.put("kind", "file");
         json.put("name", path.toString());
         json.put("line", line);
       }
-      case Origin.Environment(String variable) -> {
+      case ValueOrigin.Environment(String variable) -> {
         json.put("kind", "environment");
         json.put("name", variable);
       }
-      case Origin.Flag(String flag) -> {
+      case ValueOrigin.Flag(String flag) -> {
         json.put("kind", "flag");
         json.put("name", flag);
       }

@@ -1,18 +1,18 @@
 package dev.isola.app.operate;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.FactoryChoice;
-import dev.isola.app.cli.Reason;
+import dev.isola.app.cli.IoErrors;
+import dev.isola.app.cli.ProviderFactorySelection;
 import dev.isola.app.cli.Table;
 import dev.isola.app.cli.UsageException;
-import dev.isola.app.cli.Wiring;
 import dev.isola.conformance.CheckCase;
-import dev.isola.conformance.Matrix;
+import dev.isola.conformance.ConformanceMatrix;
 import dev.isola.conformance.ProviderResult;
-import dev.isola.conformance.Trial;
-import dev.isola.conformance.kit.Kit;
+import dev.isola.conformance.TemporaryInstallation;
+import dev.isola.conformance.kit.ConformanceKit;
 import dev.isola.spi.Health;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderConfig;
@@ -42,10 +42,10 @@ import picocli.CommandLine.Parameters;
       "1:a check failed, or none could be run",
       "2:the command line is wrong"
     })
-public final class ConformanceCommand implements Action {
+public final class ConformanceCommand implements CliCommand {
   private static final int NOT_GOOD = 1;
 
-  private final Wiring wiring;
+  private final CommandContext wiring;
 
   @Parameters(
       paramLabel = "PROVIDER",
@@ -75,7 +75,7 @@ public final class ConformanceCommand implements Action {
       description = "Write a Markdown table of checks by providers to this file.")
   private @Nullable String matrix;
 
-  public ConformanceCommand(Wiring wiring) {
+  public ConformanceCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 
@@ -83,7 +83,8 @@ public final class ConformanceCommand implements Action {
   public int run() {
     Console console = wiring.console();
     List<CheckCase> checks = checks();
-    FactoryChoice choice = new FactoryChoice(wiring.host().factories());
+    ProviderFactorySelection choice =
+        new ProviderFactorySelection(wiring.environment().factories());
     List<ProviderFactory> named = choice.named(names);
     if (list) {
       list(console, checks);
@@ -94,13 +95,14 @@ public final class ConformanceCommand implements Action {
           "--set is for one provider, and " + named.size() + " are named", "name one");
     }
     ConformanceProgress progress =
-        new ConformanceProgress(console, wiring.host().interactive().out());
+        new ConformanceProgress(console, wiring.environment().tty().out());
     ConformanceRun run = new ConformanceRun(checks, progress);
     List<ProviderResult> results = new ArrayList<>();
     for (ProviderFactory factory : names.isEmpty() ? choice.all() : named) {
-      try (Trial trial = Trial.of(factory, new ProviderConfig(settings))) {
+      try (TemporaryInstallation trial =
+          TemporaryInstallation.of(factory, new ProviderConfig(settings))) {
         if (!names.isEmpty() || healthy(console, trial)) {
-          results.add(run.against(trial));
+          results.add(run.run(trial));
         }
       }
       if (run.stopped()) {
@@ -111,32 +113,37 @@ public final class ConformanceCommand implements Action {
       console.print(ConformanceRun.json(results));
     }
     if (matrix != null) {
-      write(Path.of(matrix), Matrix.markdown(results));
+      write(Path.of(matrix), ConformanceMatrix.markdown(results));
     }
-    return ConformanceRun.good(results) ? ExitCodes.OK : NOT_GOOD;
+    return ConformanceRun.passed(results) ? ExitCodes.OK : NOT_GOOD;
   }
 
   /** Returns the checks of the classes asked for, whatever the case of their letters. */
   private List<CheckCase> checks() {
     if (only.isEmpty()) {
-      return Kit.checks();
+      return ConformanceKit.checks();
     }
     Set<String> groups = new LinkedHashSet<>();
     for (String wanted : only) {
       groups.add(
-          Kit.groups().stream()
+          ConformanceKit.groups().stream()
               .filter(wanted::equalsIgnoreCase)
               .findFirst()
-              .orElseThrow(() -> FactoryChoice.unknown("class of checks", wanted, Kit.groups())));
+              .orElseThrow(
+                  () ->
+                      ProviderFactorySelection.unknown(
+                          "class of checks", wanted, ConformanceKit.groups())));
     }
-    return Kit.checks().stream().filter(check -> groups.contains(check.group())).toList();
+    return ConformanceKit.checks().stream()
+        .filter(check -> groups.contains(check.group()))
+        .toList();
   }
 
   /** One that was not named is left out when it does not work here, and that is said. */
-  private static boolean healthy(Console console, Trial trial) {
+  private static boolean healthy(Console console, TemporaryInstallation trial) {
     try (Provider provider = trial.open()) {
-      if (trial.use(() -> {}, provider::health) instanceof Health.Unhealthy unhealthy) {
-        console.remark(trial.factory().name() + " is left out: " + unhealthy.reason());
+      if (trial.run(() -> {}, provider::health) instanceof Health.Unhealthy unhealthy) {
+        console.printErr(trial.factory().name() + " is left out: " + unhealthy.reason());
         return false;
       }
       return true;
@@ -165,7 +172,8 @@ public final class ConformanceCommand implements Action {
       Files.writeString(file, text);
     } catch (IOException e) {
       throw new UsageException(
-          "--matrix " + file + " cannot be written: " + Reason.of(e), "name a file in a folder");
+          "--matrix " + file + " cannot be written: " + IoErrors.describe(e),
+          "name a file in a folder");
     }
   }
 }

@@ -1,7 +1,7 @@
 package dev.isola.app.operate;
 
 import dev.isola.app.cli.Console;
-import dev.isola.app.cli.Console.Paint;
+import dev.isola.app.cli.Console.Style;
 import dev.isola.conformance.CheckResult;
 import dev.isola.conformance.CheckResult.Outcome;
 import dev.isola.conformance.ProviderResult;
@@ -28,7 +28,7 @@ final class ConformanceProgress {
   }
 
   void provider(String name) {
-    print(console.paint(Paint.BOLD, name) + "\n");
+    print(console.styled(Style.BOLD, name) + "\n");
   }
 
   void group(String name, int checks) {
@@ -45,9 +45,9 @@ final class ConformanceProgress {
     String again = live ? line() : "";
     String clear = live ? CLEAR : "";
     if (result.outcome() == Outcome.FAILED) {
-      print(clear + told(Paint.RED, "FAILED", result) + again);
+      print(clear + told(Style.RED, "FAILED", result) + again);
     } else if (result.outcome() == Outcome.NOT_RUN && console.verbose()) {
-      print(clear + told(Paint.YELLOW, "NOT RUN", result) + again);
+      print(clear + told(Style.YELLOW, "NOT RUN", result) + again);
     } else if (live) {
       print(clear + again);
     }
@@ -72,9 +72,9 @@ final class ConformanceProgress {
             + "\n");
   }
 
-  private String told(Paint paint, String verdict, CheckResult result) {
+  private String told(Style paint, String verdict, CheckResult result) {
     return "  "
-        + console.paint(paint, verdict)
+        + console.styled(paint, verdict)
         + " "
         + result.id()
         + " ("
@@ -89,7 +89,7 @@ final class ConformanceProgress {
     line.repeat(' ', Math.max(1, WIDTH - group.length()));
     line.append(count(Outcome.PASSED)).append('/').append(total).append(" passed");
     if (count(Outcome.FAILED) > 0) {
-      line.append(", ").append(console.paint(Paint.RED, count(Outcome.FAILED) + " failed"));
+      line.append(", ").append(console.styled(Style.RED, count(Outcome.FAILED) + " failed"));
     }
     if (count(Outcome.NOT_RUN) > 0) {
       line.append(", ").append(count(Outcome.NOT_RUN)).append(" not run");

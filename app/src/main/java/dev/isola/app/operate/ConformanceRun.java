@@ -1,13 +1,13 @@
 package dev.isola.app.operate;
 
-import dev.isola.conformance.CensusLeakWatch;
 import dev.isola.conformance.CheckCase;
 import dev.isola.conformance.CheckResult;
 import dev.isola.conformance.CheckResult.Outcome;
+import dev.isola.conformance.CheckRunner;
+import dev.isola.conformance.HostLeakCheck;
 import dev.isola.conformance.ProviderResult;
 import dev.isola.conformance.ProviderUnderTest;
-import dev.isola.conformance.Runner;
-import dev.isola.conformance.Trial;
+import dev.isola.conformance.TemporaryInstallation;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,19 +24,19 @@ final class ConformanceRun {
     this.progress = progress;
   }
 
-  ProviderResult against(Trial trial) {
+  ProviderResult run(TemporaryInstallation trial) {
     ProviderUnderTest underTest =
         new ProviderUnderTest(trial.factory(), trial.config(), trial.instance(), trial.data());
     progress.provider(underTest.name());
-    try (Runner runner = new Runner(underTest, CensusLeakWatch.of(underTest))) {
-      List<CheckResult> results = trial.use(() -> stop(runner), () -> results(runner));
+    try (CheckRunner runner = new CheckRunner(underTest, HostLeakCheck.of(underTest))) {
+      List<CheckResult> results = trial.run(() -> stop(runner), () -> results(runner));
       ProviderResult result = new ProviderResult(underTest.name(), results);
       progress.providerDone(result);
       return result;
     }
   }
 
-  private void stop(Runner runner) {
+  private void stop(CheckRunner runner) {
     stopped = true;
     runner.stop();
   }
@@ -46,7 +46,7 @@ final class ConformanceRun {
     return stopped;
   }
 
-  private List<CheckResult> results(Runner runner) {
+  private List<CheckResult> results(CheckRunner runner) {
     List<CheckResult> results = new ArrayList<>();
     groups()
         .forEach(
@@ -66,7 +66,7 @@ final class ConformanceRun {
   }
 
   /** Tells whether nothing failed, and something was run at all. */
-  static boolean good(List<ProviderResult> results) {
+  static boolean passed(List<ProviderResult> results) {
     return results.stream().allMatch(result -> result.count(Outcome.FAILED) == 0)
         && results.stream().anyMatch(result -> result.count(Outcome.PASSED) > 0);
   }

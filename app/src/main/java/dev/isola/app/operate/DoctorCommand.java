@@ -1,13 +1,13 @@
 package dev.isola.app.operate;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
-import dev.isola.app.cli.Console.Paint;
+import dev.isola.app.cli.Console.Style;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.ProviderReport;
 import dev.isola.app.cli.Providers;
 import dev.isola.app.cli.Table;
-import dev.isola.app.cli.Wiring;
 import dev.isola.spi.Health;
 import dev.isola.spi.provider.HostResources;
 import dev.isola.spi.provider.Prerequisite;
@@ -23,12 +23,12 @@ import picocli.CommandLine.Command;
     description = "Tell what works on this machine, what does not, and how to fix it.",
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {"0:at least one provider works", "1:none does"})
-public final class DoctorCommand implements Action {
+public final class DoctorCommand implements CliCommand {
   private static final int NOTHING_WORKS = 1;
 
-  private final Wiring wiring;
+  private final CommandContext wiring;
 
-  public DoctorCommand(Wiring wiring) {
+  public DoctorCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 
@@ -36,8 +36,9 @@ public final class DoctorCommand implements Action {
   public int run() {
     Console console = wiring.console();
     try (Providers providers = wiring.providers()) {
-      List<Fact> facts = Machine.facts(wiring.dataFolder());
-      List<Fact> tools = Tools.of(wiring.host().env(), providers.programs()).facts();
+      List<DoctorCheck> facts = MachineChecks.checks(wiring.dataFolder());
+      List<DoctorCheck> tools =
+          ToolChecks.of(wiring.environment().variables(), providers.programs()).checks();
       List<ProviderReport> reports = ProviderReport.all(providers);
       long healthy = reports.stream().filter(report -> report.health().usable()).count();
       if (console.json()) {
@@ -51,13 +52,13 @@ public final class DoctorCommand implements Action {
 
   private static String text(
       Console console,
-      List<Fact> facts,
-      List<Fact> tools,
+      List<DoctorCheck> facts,
+      List<DoctorCheck> tools,
       List<ProviderReport> reports,
       long healthy) {
     StringBuilder text = new StringBuilder();
-    text.append(section(console, console.paint(Paint.BOLD, "Machine"), facts)).append('\n');
-    text.append(section(console, console.paint(Paint.BOLD, "Tools"), tools));
+    text.append(section(console, console.styled(Style.BOLD, "Machine"), facts)).append('\n');
+    text.append(section(console, console.styled(Style.BOLD, "Tools"), tools));
     for (ProviderReport report : reports) {
       text.append('\n').append(provider(console, report));
     }
@@ -69,17 +70,17 @@ public final class DoctorCommand implements Action {
     return text.append('\n').toString();
   }
 
-  public static String section(Console console, String title, List<Fact> facts) {
+  public static String section(Console console, String title, List<DoctorCheck> facts) {
     Table table = new Table();
     for (int i = 0; i < facts.size(); i++) {
-      Fact fact = facts.get(i);
-      String mark = fact.warns() ? console.caution() : console.mark(fact.good());
+      DoctorCheck fact = facts.get(i);
+      String mark = fact.warns() ? console.warningMark() : console.statusMark(fact.good());
       table.row(mark, fact.name(), fact.value());
       // What mends several things in a row is said once.
       boolean again = i + 1 < facts.size() && facts.get(i + 1).fix().equals(fact.fix());
       if (!fact.fix().isEmpty() && !again) {
         String text = fact.warns() ? fact.fix() : "fix: " + fact.fix();
-        table.row("", "", console.paint(Paint.YELLOW, text));
+        table.row("", "", console.styled(Style.YELLOW, text));
       }
     }
     return title + "\n" + table.text(console.columns());
@@ -89,21 +90,23 @@ public final class DoctorCommand implements Action {
     String isolation =
         report
             .info()
-            .map(info -> ", isolation " + ProviderReport.word(info.isolation()))
+            .map(info -> ", isolation " + ProviderReport.kebabCase(info.isolation()))
             .orElse("");
-    List<Fact> facts = new ArrayList<>();
+    List<DoctorCheck> facts = new ArrayList<>();
     facts.add(
         switch (report.health()) {
-          case Health.Healthy(String detail) -> Fact.good("healthy", detail);
-          case Health.Degraded(String reason, String fix) -> Fact.bad("degraded", reason, fix);
-          case Health.Unhealthy(String reason, String fix) -> Fact.bad("unhealthy", reason, fix);
+          case Health.Healthy(String detail) -> DoctorCheck.good("healthy", detail);
+          case Health.Degraded(String reason, String fix) ->
+              DoctorCheck.bad("degraded", reason, fix);
+          case Health.Unhealthy(String reason, String fix) ->
+              DoctorCheck.bad("unhealthy", reason, fix);
         });
     report.info().stream()
-        .flatMap(info -> info.requirements().stream())
+        .flatMap(info -> info.prerequisites().stream())
         .forEach(requirement -> facts.add(fact(requirement)));
-    report.resources().ifPresent(host -> facts.add(Fact.good("resources", text(host))));
+    report.resources().ifPresent(host -> facts.add(DoctorCheck.good("resources", text(host))));
     return section(
-        console, console.paint(Paint.BOLD, "Provider " + report.name()) + isolation, facts);
+        console, console.styled(Style.BOLD, "Provider " + report.name()) + isolation, facts);
   }
 
   private static String text(HostResources host) {
@@ -116,21 +119,24 @@ public final class DoctorCommand implements Action {
     return text.toString();
   }
 
-  private static Fact fact(Prerequisite requirement) {
+  private static DoctorCheck fact(Prerequisite requirement) {
     if (requirement.present()) {
-      return Fact.good(requirement.name(), requirement.detail());
+      return DoctorCheck.good(requirement.name(), requirement.detail());
     }
     String optional = requirement.necessary() ? "" : " (optional)";
-    return Fact.bad(requirement.name(), requirement.detail() + optional, requirement.fix());
+    return DoctorCheck.bad(requirement.name(), requirement.detail() + optional, requirement.fix());
   }
 
   private static Map<String, ?> json(
-      List<Fact> facts, List<Fact> tools, List<ProviderReport> reports, long healthy) {
+      List<DoctorCheck> facts,
+      List<DoctorCheck> tools,
+      List<ProviderReport> reports,
+      long healthy) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("works", healthy > 0);
     json.put("healthy", healthy);
-    json.put("machine", facts.stream().map(Fact::json).toList());
-    json.put("tools", tools.stream().map(Fact::json).toList());
+    json.put("machine", facts.stream().map(DoctorCheck::json).toList());
+    json.put("tools", tools.stream().map(DoctorCheck::json).toList());
     json.put("providers", reports.stream().map(ProviderReport::json).toList());
     return json;
   }

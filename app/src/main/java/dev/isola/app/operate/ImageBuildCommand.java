@@ -1,8 +1,8 @@
 package dev.isola.app.operate;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.UsageException;
-import dev.isola.app.cli.Wiring;
 import dev.isola.host.image.DebianRecipe;
 import dev.isola.host.image.ImageSource;
 import java.util.ArrayList;
@@ -25,8 +25,8 @@ import picocli.CommandLine.Parameters;
       "%nIt is put together by mmdebstrap (also without root) or debootstrap, from the mirror that",
       "this machine itself uses."
     })
-final class ImageBuildCommand implements Action {
-  private final Wiring wiring;
+final class ImageBuildCommand implements CliCommand {
+  private final CommandContext wiring;
 
   @Parameters(paramLabel = "NAME", description = "What the image is to be called.")
   private String name = "";
@@ -56,9 +56,9 @@ final class ImageBuildCommand implements Action {
       description = "Where the packages are; this machine's own mirror by default.")
   private @Nullable String mirror;
 
-  @Mixin private final ImageAdding adding = new ImageAdding();
+  @Mixin private final ImageAddOptions adding = new ImageAddOptions();
 
-  ImageBuildCommand(Wiring wiring) {
+  ImageBuildCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 
@@ -75,8 +75,8 @@ final class ImageBuildCommand implements Action {
             packages,
             variant,
             Optional.ofNullable(mirror));
-    if (wiring.host().interactive().err() && !wiring.console().json()) {
-      wiring.console().remark("building " + name + " takes a minute or two; -v shows more");
+    if (wiring.environment().tty().err() && !wiring.console().json()) {
+      wiring.console().printErr("building " + name + " takes a minute or two; -v shows more");
     }
     return adding.add(wiring, name, ImageSource.debian(base ? recipe.asBase() : recipe));
   }

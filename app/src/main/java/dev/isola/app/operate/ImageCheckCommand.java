@@ -1,9 +1,9 @@
 package dev.isola.app.operate;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Wiring;
 import dev.isola.host.image.ImageCheck;
 import dev.isola.host.image.ImageStore;
 import java.util.LinkedHashMap;
@@ -17,15 +17,15 @@ import picocli.CommandLine.Parameters;
     description = "Compare every file of an image with what was noted when it was made.",
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {"0:everything is as it was", "1:something is not"})
-final class ImageCheckCommand implements Action {
+final class ImageCheckCommand implements CliCommand {
   private static final int NOT_GOOD = 1;
 
-  private final Wiring wiring;
+  private final CommandContext wiring;
 
   @Parameters(paramLabel = "NAME", description = "The image.")
   private String name = "";
 
-  ImageCheckCommand(Wiring wiring) {
+  ImageCheckCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 
@@ -38,11 +38,11 @@ final class ImageCheckCommand implements Action {
     } else {
       console.print(text(check));
     }
-    return check.good() ? ExitCodes.OK : NOT_GOOD;
+    return check.passed() ? ExitCodes.OK : NOT_GOOD;
   }
 
   private static String text(ImageCheck check) {
-    if (check.good()) {
+    if (check.passed()) {
       return check.image().name() + ": as it was, " + check.digest() + "\n";
     }
     StringBuilder text = new StringBuilder();
@@ -64,7 +64,7 @@ final class ImageCheckCommand implements Action {
   private static Map<String, ?> json(ImageCheck check) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("image", check.image().name());
-    json.put("good", check.good());
+    json.put("good", check.passed());
     json.put("wanted", check.image().digest());
     json.put("digest", check.digest());
     json.put("different", check.different());

@@ -1,8 +1,8 @@
 package dev.isola.app.operate;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.HelpCommand;
-import dev.isola.app.cli.Wiring;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -14,16 +14,16 @@ import picocli.CommandLine.Spec;
     name = "image",
     synopsisSubcommandLabel = "COMMAND",
     description = "Import, pull, build, list, check and remove images.")
-public final class ImageCommand implements Action {
-  private final Wiring wiring;
+public final class ImageCommand implements CliCommand {
+  private final CommandContext wiring;
 
   @Spec private @Nullable CommandSpec spec;
 
-  private ImageCommand(Wiring wiring) {
+  private ImageCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 
-  public static CommandLine line(Wiring wiring) {
+  public static CommandLine commandLine(CommandContext wiring) {
     return new CommandLine(new ImageCommand(wiring))
         .addSubcommand(new ImageImportCommand(wiring))
         .addSubcommand(new ImagePullCommand(wiring))

@@ -1,8 +1,8 @@
 package dev.isola.app.operate;
 
-import dev.isola.app.cli.Action;
 import dev.isola.app.cli.Arguments;
-import dev.isola.app.cli.Wiring;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.host.image.ImageSource;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -13,8 +13,8 @@ import picocli.CommandLine.Parameters;
     name = "import",
     sortOptions = false,
     description = "Make an image from a tar archive or a folder that holds a root file system.")
-final class ImageImportCommand implements Action {
-  private final Wiring wiring;
+final class ImageImportCommand implements CliCommand {
+  private final CommandContext wiring;
 
   @Parameters(index = "0", paramLabel = "NAME", description = "What the image is to be called.")
   private String name = "";
@@ -25,9 +25,9 @@ final class ImageImportCommand implements Action {
       description = "A tar archive (plain, gzip, zstd, xz, bzip2), a folder, or - for stdin.")
   private String source = "";
 
-  @Mixin private final ImageAdding adding = new ImageAdding();
+  @Mixin private final ImageAddOptions adding = new ImageAddOptions();
 
-  ImageImportCommand(Wiring wiring) {
+  ImageImportCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 
@@ -37,7 +37,7 @@ final class ImageImportCommand implements Action {
         wiring,
         name,
         source.equals("-")
-            ? ImageSource.tar(wiring.host().in(), "standard input")
+            ? ImageSource.tar(wiring.environment().in(), "standard input")
             : ImageSource.path(Arguments.hostPath("SOURCE", source)));
   }
 }

@@ -1,9 +1,9 @@
 package dev.isola.app.operate;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Wiring;
 import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageStore;
 import java.util.List;
@@ -12,10 +12,10 @@ import picocli.CommandLine.Command;
 
 /** {@code isola image list}. */
 @Command(name = "list", description = "List the images.")
-final class ImageListCommand implements Action {
-  private final Wiring wiring;
+final class ImageListCommand implements CliCommand {
+  private final CommandContext wiring;
 
-  ImageListCommand(Wiring wiring) {
+  ImageListCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 

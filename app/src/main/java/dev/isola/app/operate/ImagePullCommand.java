@@ -1,7 +1,7 @@
 package dev.isola.app.operate;
 
-import dev.isola.app.cli.Action;
-import dev.isola.app.cli.Wiring;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.host.image.ImageSource;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -19,8 +19,8 @@ import picocli.CommandLine.Parameters;
       "  debian:12, docker://HOST/...  a name at a registry",
       "All but the first are fetched by skopeo, with its settings and credentials."
     })
-final class ImagePullCommand implements Action {
-  private final Wiring wiring;
+final class ImagePullCommand implements CliCommand {
+  private final CommandContext wiring;
 
   @Parameters(index = "0", paramLabel = "NAME", description = "What the image is to be called.")
   private String name = "";
@@ -28,9 +28,9 @@ final class ImagePullCommand implements Action {
   @Parameters(index = "1", paramLabel = "SOURCE", description = "Where it is now; see below.")
   private String source = "";
 
-  @Mixin private final ImageAdding adding = new ImageAdding();
+  @Mixin private final ImageAddOptions adding = new ImageAddOptions();
 
-  ImagePullCommand(Wiring wiring) {
+  ImagePullCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 

@@ -1,9 +1,9 @@
 package dev.isola.app.operate;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Wiring;
 import dev.isola.host.image.ImageStore;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,13 +13,13 @@ import picocli.CommandLine.Parameters;
 
 /** {@code isola image remove}. */
 @Command(name = "remove", description = "Remove images that no sandbox stands on.")
-final class ImageRemoveCommand implements Action {
-  private final Wiring wiring;
+final class ImageRemoveCommand implements CliCommand {
+  private final CommandContext wiring;
 
   @Parameters(paramLabel = "NAME", arity = "1..*", description = "The images.")
   private List<String> names = new ArrayList<>();
 
-  ImageRemoveCommand(Wiring wiring) {
+  ImageRemoveCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 
@@ -27,7 +27,7 @@ final class ImageRemoveCommand implements Action {
   public int run() {
     Console console = wiring.console();
     ImageStore images = new ImageStore(wiring.dataFolder().path());
-    names.forEach(images::need); // a misspelt one stops all of them
+    names.forEach(images::require); // a misspelt one stops all of them
     names.stream().distinct().forEach(images::remove);
     if (console.json()) {
       console.print(Map.of("removed", names));

@@ -1,9 +1,9 @@
 package dev.isola.app.operate;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Wiring;
 import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageStore;
 import java.util.Map;
@@ -12,20 +12,20 @@ import picocli.CommandLine.Parameters;
 
 /** {@code isola image show}. */
 @Command(name = "show", description = "Tell all that is known about an image.")
-final class ImageShowCommand implements Action {
-  private final Wiring wiring;
+final class ImageShowCommand implements CliCommand {
+  private final CommandContext wiring;
 
   @Parameters(paramLabel = "NAME", description = "The image.")
   private String name = "";
 
-  ImageShowCommand(Wiring wiring) {
+  ImageShowCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 
   @Override
   public int run() {
     Console console = wiring.console();
-    Image image = new ImageStore(wiring.dataFolder().path()).need(name);
+    Image image = new ImageStore(wiring.dataFolder().path()).require(name);
     if (console.json()) {
       console.print(Map.of("image", ImageReport.json(image)));
     } else {

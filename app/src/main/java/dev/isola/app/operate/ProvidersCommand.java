@@ -1,13 +1,13 @@
 package dev.isola.app.operate;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
-import dev.isola.app.cli.Console.Paint;
+import dev.isola.app.cli.Console.Style;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.ProviderReport;
 import dev.isola.app.cli.Providers;
 import dev.isola.app.cli.Table;
-import dev.isola.app.cli.Wiring;
 import dev.isola.spi.Health;
 import dev.isola.spi.provider.ProviderInfo;
 import java.util.List;
@@ -18,10 +18,10 @@ import picocli.CommandLine.Command;
 @Command(
     name = "providers",
     description = "List the providers: whether they work here, how strong they are, what they can.")
-public final class ProvidersCommand implements Action {
-  private final Wiring wiring;
+public final class ProvidersCommand implements CliCommand {
+  private final CommandContext wiring;
 
-  public ProvidersCommand(Wiring wiring) {
+  public ProvidersCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 
@@ -47,16 +47,16 @@ public final class ProvidersCommand implements Action {
     for (ProviderReport report : reports) {
       String status =
           switch (report.health()) {
-            case Health.Healthy _ -> console.paint(Paint.GREEN, "healthy");
-            case Health.Degraded _ -> console.paint(Paint.YELLOW, "degraded");
-            case Health.Unhealthy _ -> console.paint(Paint.RED, "unhealthy");
+            case Health.Healthy _ -> console.styled(Style.GREEN, "healthy");
+            case Health.Degraded _ -> console.styled(Style.YELLOW, "degraded");
+            case Health.Unhealthy _ -> console.styled(Style.RED, "unhealthy");
           };
       if (report.info().isPresent()) {
         ProviderInfo info = report.info().get();
         table.row(
             report.name(),
             status,
-            ProviderReport.word(info.isolation()),
+            ProviderReport.kebabCase(info.isolation()),
             "~" + info.startup().toMillis() + " ms",
             list(report.limits()),
             list(report.capabilities()));

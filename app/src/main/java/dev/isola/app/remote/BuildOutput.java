@@ -1,6 +1,6 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.CellFormat;
 import dev.isola.app.cli.Console;
 import dev.isola.client.TemplateBuild;
 import java.util.ArrayList;
@@ -36,14 +36,14 @@ final class BuildOutput {
   }
 
   private String shown(TemplateBuild.Line line, boolean header) {
-    String text = Cells.text(line.message());
+    String text = CellFormat.text(line.message());
     if (header) {
-      return console.paint(Console.Paint.BOLD, "#" + step.orElse(0L) + " " + text);
+      return console.styled(Console.Style.BOLD, "#" + step.orElse(0L) + " " + text);
     }
     String indented = (line.step().isPresent() ? "   " : "") + text;
     return switch (line.level()) {
-      case "error" -> console.paint(Console.Paint.RED, indented);
-      case "warn" -> console.paint(Console.Paint.YELLOW, indented);
+      case "error" -> console.styled(Console.Style.RED, indented);
+      case "warn" -> console.styled(Console.Style.YELLOW, indented);
       default -> indented;
     };
   }

@@ -1,12 +1,12 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Action;
-import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.CellFormat;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.Table;
 import dev.isola.app.cli.UsageException;
-import dev.isola.app.cli.Wiring;
 import dev.isola.app.remote.Contexts.Context;
 import dev.isola.codec.json.Json;
 import java.util.Collection;
@@ -19,20 +19,20 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "contexts",
     description = "List the servers that isola login remembers, or choose another.")
-public final class ContextsCommand implements Action {
-  private final Wiring wiring;
+public final class ContextsCommand implements CliCommand {
+  private final CommandContext wiring;
 
   @Parameters(arity = "0..1", paramLabel = "NAME", description = "The one to use from now on.")
   private @Nullable String name;
 
-  public ContextsCommand(Wiring wiring) {
+  public ContextsCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 
   @Override
   public int run() {
     Console console = wiring.console();
-    Contexts contexts = Contexts.of(wiring.host().env());
+    Contexts contexts = Contexts.of(wiring.environment().variables());
     if (name != null) {
       if (!contexts.all().containsKey(name)) {
         throw new UsageException("there is no context '" + name + "'", "isola contexts lists them");
@@ -62,7 +62,8 @@ public final class ContextsCommand implements Action {
       Table table = new Table().row("", "NAME", "URL");
       all.forEach(
           one ->
-              table.row(one.name().equals(current) ? "*" : "", one.name(), Cells.text(one.url())));
+              table.row(
+                  one.name().equals(current) ? "*" : "", one.name(), CellFormat.text(one.url())));
       console.print(table.text());
     }
     return ExitCodes.OK;

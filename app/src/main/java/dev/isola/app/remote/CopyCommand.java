@@ -1,6 +1,6 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Wiring;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.client.Files;
 import dev.isola.client.Isola;
 import java.util.regex.Pattern;
@@ -13,10 +13,10 @@ import picocli.CommandLine.Command;
       "Copy a file or a folder with all in it into a sandbox, or out of one.",
       "One of SRC and DST is ID:PATH; the other a path of this host, or - for stdin or stdout."
     })
-public final class CopyCommand extends FileCopy {
+public final class CopyCommand extends FileCopyCommand {
   private static final Pattern REMOTE = Pattern.compile("([a-z0-9]{1,32}):(.*)", Pattern.DOTALL);
 
-  public CopyCommand(Wiring wiring) {
+  public CopyCommand(CommandContext wiring) {
     super(wiring, REMOTE, "ID", "isola cp notes.txt ID:notes.txt");
   }
 

@@ -1,11 +1,11 @@
 package dev.isola.app.remote;
 
 import dev.isola.app.cli.Arguments;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.RunOptions;
 import dev.isola.app.cli.UsageException;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.Isola;
 import dev.isola.client.SandboxInfo;
 import dev.isola.client.SandboxSpec;
@@ -121,7 +121,7 @@ public final class CreateCommand extends RemoteCommand {
   @Option(
       names = "--network",
       paramLabel = "MODE",
-      completionCandidates = RunOptions.Networks.class,
+      completionCandidates = RunOptions.NetworkModes.class,
       description = "none, bridge or host.")
   private @Nullable String network;
 
@@ -137,20 +137,20 @@ public final class CreateCommand extends RemoteCommand {
       description = "A spec as JSON, - for stdin; options go over it.")
   private @Nullable String file;
 
-  public CreateCommand(Wiring wiring) {
+  public CreateCommand(CommandContext wiring) {
     super(wiring);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    SandboxInfo made = isola.order(spec());
+    SandboxInfo made = isola.createAndDescribe(spec());
     if (console.json()) {
       console.print(made.document());
     } else {
       console.print(made.id() + "\n");
     }
     if (console.verbose()) {
-      console.remark("provider " + made.provider() + " (isolation: " + made.isolation() + ")");
+      console.printErr("provider " + made.provider() + " (isolation: " + made.isolation() + ")");
     }
     return ExitCodes.OK;
   }
@@ -188,10 +188,11 @@ public final class CreateCommand extends RemoteCommand {
       spec.autoResume(true);
     }
     Arguments.variables("--env", env).forEach(spec::env);
-    Arguments.taken("--secret-env", secretEnv, wiring.host().env()).forEach(spec::secretEnv);
+    Arguments.inheritedVariables("--secret-env", secretEnv, wiring.environment().variables())
+        .forEach(spec::secretEnv);
     Arguments.variables("--tag", tags).forEach(spec::tag);
     if (cpu != null) {
-      spec.cpu(Arguments.number("--cpu", cpu));
+      spec.cpu(Arguments.decimal("--cpu", cpu));
     }
     if (memory != null) {
       spec.memoryMb(Arguments.count("--memory", memory, "megabytes"));
@@ -200,10 +201,10 @@ public final class CreateCommand extends RemoteCommand {
       spec.diskMb(Arguments.count("--disk", disk, "megabytes"));
     }
     if (processes != null) {
-      spec.processes(Arguments.whole("--processes", processes));
+      spec.processes(Arguments.integer("--processes", processes));
     }
     if (threads != null) {
-      spec.threads(Arguments.whole("--threads", threads));
+      spec.threads(Arguments.integer("--threads", threads));
     }
     if (network != null) {
       spec.network(network);
@@ -216,7 +217,7 @@ public final class CreateCommand extends RemoteCommand {
 
   private SandboxSpec read(String from) {
     if (from.equals("-")) {
-      return SandboxSpec.read(wiring.host().in());
+      return SandboxSpec.read(wiring.environment().in());
     }
     try (InputStream in = Files.newInputStream(Arguments.hostPath("--spec", from))) {
       return SandboxSpec.read(in);

@@ -15,15 +15,15 @@ final class DetachKeys {
   private boolean detached;
 
   /** Returns the keys that are for the command; what comes after the pair is for nobody. */
-  byte[] pass(byte[] keys, int count) {
+  byte[] filter(byte[] keys, int count) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     for (int i = 0; i < count && !detached; i++) {
-      pass(keys[i] & 0xff, out);
+      filter(keys[i] & 0xff, out);
     }
     return out.toByteArray();
   }
 
-  private void pass(int key, ByteArrayOutputStream out) {
+  private void filter(int key, ByteArrayOutputStream out) {
     int before = held;
     held = -1;
     if ((before == '~' && key == '.') || (before == CTRL_P && key == CTRL_Q)) {

@@ -1,10 +1,10 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.CellFormat;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Wiring;
-import dev.isola.client.Events;
+import dev.isola.client.EventStream;
 import dev.isola.client.Isola;
 import dev.isola.codec.json.Json;
 import java.util.Optional;
@@ -31,7 +31,7 @@ public final class EventsCommand extends RemoteCommand {
   @Option(names = "--count", paramLabel = "N", description = "End after so many events.")
   private long count = Long.MAX_VALUE;
 
-  public EventsCommand(Wiring wiring) {
+  public EventsCommand(CommandContext wiring) {
     super(wiring);
   }
 
@@ -40,9 +40,10 @@ public final class EventsCommand extends RemoteCommand {
     if (sandbox != null) {
       sandbox(isola, sandbox); // a misspelt one would be silent for ever
     }
-    try (Events events = isola.events(Optional.ofNullable(sandbox), Optional.ofNullable(after))) {
+    try (EventStream events =
+        isola.events(Optional.ofNullable(sandbox), Optional.ofNullable(after))) {
       for (long seen = 0; seen < count; seen++) {
-        Events.Event event = events.next();
+        EventStream.Event event = events.next();
         if (!console.tryPrint(console.json() ? Json.text(event.document()) : line(event))) {
           return ExitCodes.OUTPUT_CLOSED;
         }
@@ -51,14 +52,16 @@ public final class EventsCommand extends RemoteCommand {
     return ExitCodes.OK;
   }
 
-  private static String line(Events.Event event) {
+  private static String line(EventStream.Event event) {
     return event.number()
         + "  "
         + event.at()
         + "  "
-        + Cells.text(event.type())
+        + CellFormat.text(event.type())
         + "  "
         + event.sandbox().orElse("-")
-        + (event.data().isEmpty() ? "" : "  " + Cells.brief(Json.text(event.data()), WIDEST_DATA));
+        + (event.data().isEmpty()
+            ? ""
+            : "  " + CellFormat.truncated(Json.text(event.data()), WIDEST_DATA));
   }
 }

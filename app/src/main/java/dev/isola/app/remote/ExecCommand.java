@@ -1,12 +1,12 @@
 package dev.isola.app.remote;
 
 import dev.isola.app.cli.Arguments;
+import dev.isola.app.cli.CliEnvironment;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Host;
 import dev.isola.app.cli.StdinPump;
 import dev.isola.app.cli.UsageException;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.Command;
 import dev.isola.client.ExecResult;
 import dev.isola.client.Execution;
@@ -79,7 +79,7 @@ public final class ExecCommand extends RemoteCommand {
       description = "The command and its arguments, taken literally: there is no shell.")
   private List<String> words = new ArrayList<>();
 
-  public ExecCommand(Wiring wiring) {
+  public ExecCommand(CommandContext wiring) {
     super(wiring);
   }
 
@@ -91,7 +91,7 @@ public final class ExecCommand extends RemoteCommand {
       if (detach || console.json()) {
         throw new UsageException("--tty excludes --detach and --json", "leave one out");
       }
-      return RemoteScreen.start(wiring.host(), sandbox, command);
+      return RemoteTerminal.start(wiring.environment(), sandbox, command);
     }
     if (detach) {
       Execution started = sandbox.start(command);
@@ -124,10 +124,10 @@ public final class ExecCommand extends RemoteCommand {
   }
 
   private int live(Sandbox sandbox, Command command) {
-    Host host = wiring.host();
-    boolean piped = !host.interactive().in();
+    CliEnvironment host = wiring.environment();
+    boolean piped = !host.tty().in();
     try (Execution execution = sandbox.start(command, piped);
-        var _ = CommandEnd.watch(execution)) {
+        var _ = KillOnShutdown.register(execution)) {
       if (piped) {
         StdinPump.start(host.in(), execution.stdin());
       }
@@ -140,13 +140,13 @@ public final class ExecCommand extends RemoteCommand {
         throw RemoteFault.of(
             e, "the command goes on; isola logs -f " + id + " " + execution.id() + " comes back");
       }
-      return RemoteOutput.end(host, execution.await());
+      return RemoteOutput.reportExit(host, execution.await());
     }
   }
 
   private int captured(Sandbox sandbox, Command command, Console console) {
     ExecResult result =
-        wiring.host().interactive().in() ? sandbox.exec(command) : sandbox.exec(command, stdin());
+        wiring.environment().tty().in() ? sandbox.exec(command) : sandbox.exec(command, stdin());
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("sandbox", id);
     json.put("exitCode", result.exitCode());
@@ -164,7 +164,7 @@ public final class ExecCommand extends RemoteCommand {
 
   private String stdin() {
     try {
-      byte[] bytes = wiring.host().in().readNBytes(MOST_STDIN + 1);
+      byte[] bytes = wiring.environment().in().readNBytes(MOST_STDIN + 1);
       if (bytes.length > MOST_STDIN) {
         throw new UsageException(
             "with --json stdin may have a mebibyte at most", "leave --json out, or use isola cp");

@@ -1,10 +1,10 @@
 package dev.isola.app.remote;
 
 import dev.isola.app.cli.Arguments;
-import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.CellFormat;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.Fork;
 import dev.isola.client.Isola;
 import java.util.List;
@@ -36,7 +36,7 @@ public final class ForkCommand extends RemoteCommand {
       })
   private String kind = "filesystem";
 
-  public ForkCommand(Wiring wiring) {
+  public ForkCommand(CommandContext wiring) {
     super(wiring);
   }
 
@@ -56,7 +56,7 @@ public final class ForkCommand extends RemoteCommand {
     for (Fork fork : forks) {
       if (fork.sandbox().isEmpty()) {
         failed++;
-        console.remark(Cells.text(fork.error().orElse("")));
+        console.printErr(CellFormat.text(fork.error().orElse("")));
       } else if (!console.json()) {
         console.print(fork.sandbox().get().id() + "\n");
       }

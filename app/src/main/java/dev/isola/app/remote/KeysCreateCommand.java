@@ -1,8 +1,8 @@
 package dev.isola.app.remote;
 
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.ApiKeys;
 import dev.isola.client.Isola;
 import dev.isola.codec.json.Json;
@@ -22,13 +22,13 @@ final class KeysCreateCommand extends RemoteCommand {
   @Parameters(paramLabel = "NAME", description = "Letters, digits, - and _.")
   private String name = "";
 
-  KeysCreateCommand(Wiring wiring) {
+  KeysCreateCommand(CommandContext wiring) {
     super(wiring);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    ApiKeys.Made made = isola.keys().create(name, scope);
+    ApiKeys.CreatedKey made = isola.keys().create(name, scope);
     if (console.json()) {
       console.print(Json.object("name", made.name(), "scope", made.scope(), "key", made.key()));
     } else {

@@ -1,10 +1,10 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.CellFormat;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.Table;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.ApiKeys.ApiKey;
 import dev.isola.client.Isola;
 import java.time.Instant;
@@ -15,7 +15,7 @@ import picocli.CommandLine.Command;
 /** {@code isola keys ls}. */
 @Command(name = "ls", description = "List the keys, without the keys themselves.")
 final class KeysListCommand extends RemoteCommand {
-  KeysListCommand(Wiring wiring) {
+  KeysListCommand(CommandContext wiring) {
     super(wiring);
   }
 
@@ -34,10 +34,10 @@ final class KeysListCommand extends RemoteCommand {
     Table table = new Table().row("NAME", "SCOPE", "MADE", "USED");
     for (ApiKey one : keys) {
       table.row(
-          Cells.text(one.name()),
-          Cells.text(one.scope()),
-          Cells.since(one.createdAt(), now) + " ago",
-          one.lastUsedAt().map(at -> Cells.since(at, now) + " ago").orElse("never"));
+          CellFormat.text(one.name()),
+          CellFormat.text(one.scope()),
+          CellFormat.age(one.createdAt(), now) + " ago",
+          one.lastUsedAt().map(at -> CellFormat.age(at, now) + " ago").orElse("never"));
     }
     console.print(table.text());
     return ExitCodes.OK;

@@ -1,8 +1,8 @@
 package dev.isola.app.remote;
 
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.Isola;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,7 +16,7 @@ final class KeysRemoveCommand extends RemoteCommand {
   @Parameters(paramLabel = "NAME", arity = "1..*", description = "The keys.")
   private List<String> names = new ArrayList<>();
 
-  KeysRemoveCommand(Wiring wiring) {
+  KeysRemoveCommand(CommandContext wiring) {
     super(wiring);
   }
 

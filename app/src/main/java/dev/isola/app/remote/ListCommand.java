@@ -1,11 +1,11 @@
 package dev.isola.app.remote;
 
 import dev.isola.app.cli.Arguments;
-import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.CellFormat;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.Table;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.Isola;
 import dev.isola.client.SandboxFilter;
 import dev.isola.client.SandboxInfo;
@@ -41,7 +41,7 @@ public final class ListCommand extends RemoteCommand {
       description = "Only the ids.")
   private boolean quiet;
 
-  public ListCommand(Wiring wiring) {
+  public ListCommand(CommandContext wiring) {
     super(wiring);
   }
 
@@ -76,13 +76,15 @@ public final class ListCommand extends RemoteCommand {
     for (SandboxInfo one : found) {
       table.row(
           one.id(),
-          Cells.text(one.state()),
-          Cells.text(one.provider()),
-          Cells.text(one.isolation()),
-          Cells.since(one.createdAt(), now),
-          one.expiresAt().map(at -> "in " + Cells.time(Duration.between(now, at))).orElse("never"),
+          CellFormat.text(one.state()),
+          CellFormat.text(one.provider()),
+          CellFormat.text(one.isolation()),
+          CellFormat.age(one.createdAt(), now),
+          one.expiresAt()
+              .map(at -> "in " + CellFormat.duration(Duration.between(now, at)))
+              .orElse("never"),
           one.tags().entrySet().stream()
-              .map(tag -> Cells.text(tag.getKey() + "=" + tag.getValue()))
+              .map(tag -> CellFormat.text(tag.getKey() + "=" + tag.getValue()))
               .collect(Collectors.joining(" ")));
     }
     return table;

@@ -1,10 +1,10 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.UsageException;
-import dev.isola.app.cli.Wiring;
 import dev.isola.app.remote.Contexts.Context;
 import dev.isola.app.terminal.NativeTerminal;
 import dev.isola.client.Isola;
@@ -28,10 +28,10 @@ import picocli.CommandLine.Parameters;
       "Remember a server and a key of it.",
       "The key is asked for and tried; the commands that need a server then use it."
     })
-public final class LoginCommand implements Action {
+public final class LoginCommand implements CliCommand {
   private static final int LONGEST_KEY = 4096;
 
-  private final Wiring wiring;
+  private final CommandContext wiring;
 
   @Parameters(paramLabel = "URL", description = "Such as http://127.0.0.1:7777.")
   private String url = "";
@@ -42,7 +42,7 @@ public final class LoginCommand implements Action {
   @Option(names = "--key-stdin", description = "Read the key from stdin instead of asking.")
   private boolean stdin;
 
-  public LoginCommand(Wiring wiring) {
+  public LoginCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 
@@ -60,7 +60,7 @@ public final class LoginCommand implements Action {
       try (Isola isola = Isola.connect(options)) {
         isola.list(SandboxFilter.ALL.state("creating"));
       }
-      Contexts.of(wiring.host().env())
+      Contexts.of(wiring.environment().variables())
           .put(new Context(chosen, options.url().toString(), options.key()));
       warn(console, options.url());
     } catch (IsolaException e) {
@@ -89,12 +89,13 @@ public final class LoginCommand implements Action {
             || url.getHost().startsWith("127.")
             || url.getHost().equals("[::1]");
     if (url.getScheme().equals("http") && !near) {
-      console.remark("keys and everything else go to " + url.getHost() + " unencrypted; use https");
+      console.printErr(
+          "keys and everything else go to " + url.getHost() + " unencrypted; use https");
     }
   }
 
   private String key() {
-    if (stdin || !wiring.host().interactive().in()) {
+    if (stdin || !wiring.environment().tty().in()) {
       return line();
     }
     NativeTerminal terminal = new NativeTerminal(0);
@@ -103,7 +104,7 @@ public final class LoginCommand implements Action {
     Runtime.getRuntime().addShutdownHook(hook);
     try {
       prompt("Key: ");
-      terminal.hideKeys();
+      terminal.disableEcho();
       return line();
     } finally {
       terminal.restore();
@@ -114,8 +115,8 @@ public final class LoginCommand implements Action {
 
   private void prompt(String text) {
     try {
-      wiring.host().err().write(text.getBytes(StandardCharsets.UTF_8));
-      wiring.host().err().flush();
+      wiring.environment().err().write(text.getBytes(StandardCharsets.UTF_8));
+      wiring.environment().err().flush();
     } catch (IOException e) {
       // The key can be typed without it.
     }
@@ -124,9 +125,9 @@ public final class LoginCommand implements Action {
   private String line() {
     ByteArrayOutputStream line = new ByteArrayOutputStream();
     try {
-      for (int c = wiring.host().in().read();
+      for (int c = wiring.environment().in().read();
           c >= 0 && c != '\n' && line.size() < LONGEST_KEY;
-          c = wiring.host().in().read()) {
+          c = wiring.environment().in().read()) {
         line.write(c);
       }
     } catch (IOException e) {

@@ -1,9 +1,9 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.UsageException;
-import dev.isola.app.cli.Wiring;
 import dev.isola.app.remote.Contexts.Context;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -11,19 +11,19 @@ import picocli.CommandLine.Parameters;
 
 /** {@code isola logout}. */
 @Command(name = "logout", description = "Forget a server and its key.")
-public final class LogoutCommand implements Action {
-  private final Wiring wiring;
+public final class LogoutCommand implements CliCommand {
+  private final CommandContext wiring;
 
   @Parameters(arity = "0..1", paramLabel = "NAME", description = "Default: the current one.")
   private @Nullable String name;
 
-  public LogoutCommand(Wiring wiring) {
+  public LogoutCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 
   @Override
   public int run() {
-    Contexts contexts = Contexts.of(wiring.host().env());
+    Contexts contexts = Contexts.of(wiring.environment().variables());
     String wanted = name == null ? contexts.current().map(Context::name).orElse("") : name;
     if (!contexts.all().containsKey(wanted)) {
       throw new UsageException(

@@ -1,11 +1,11 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.CellFormat;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.Table;
 import dev.isola.app.cli.UsageException;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.Execution;
 import dev.isola.client.ExecutionInfo;
 import dev.isola.client.Isola;
@@ -46,7 +46,7 @@ public final class LogsCommand extends RemoteCommand {
   @Parameters(index = "1", arity = "0..1", paramLabel = "EXEC", description = "The execution.")
   private @Nullable String execution;
 
-  public LogsCommand(Wiring wiring) {
+  public LogsCommand(CommandContext wiring) {
     super(wiring);
   }
 
@@ -61,7 +61,7 @@ public final class LogsCommand extends RemoteCommand {
     }
     try (Execution following = sandbox.execution(execution, offset)) {
       RemoteOutput.copy(
-          wiring.host(), following, follow ? Long.MAX_VALUE : following.info().endOffset());
+          wiring.environment(), following, follow ? Long.MAX_VALUE : following.info().endOffset());
       return ExitCodes.OK;
     } catch (IOException closed) {
       return ExitCodes.OUTPUT_CLOSED;
@@ -81,12 +81,12 @@ public final class LogsCommand extends RemoteCommand {
     Table table = new Table().row("EXEC", "PID", "STARTED", "STATE", "OUTPUT", "COMMAND");
     for (ExecutionInfo one : found) {
       table.row(
-          Cells.text(one.id()),
+          CellFormat.text(one.id()),
           Long.toString(one.pid()),
-          Cells.since(one.startedAt(), now) + " ago",
+          CellFormat.age(one.startedAt(), now) + " ago",
           one.exit().map(exit -> "ended with " + exit.shellCode()).orElse("running"),
-          Cells.size(one.endOffset()),
-          Cells.brief(String.join(" ", one.argv()), WIDEST_COMMAND));
+          CellFormat.size(one.endOffset()),
+          CellFormat.truncated(String.join(" ", one.argv()), WIDEST_COMMAND));
     }
     console.print(table.text());
     return ExitCodes.OK;

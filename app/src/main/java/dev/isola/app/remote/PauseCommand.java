@@ -1,7 +1,7 @@
 package dev.isola.app.remote;
 
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.Isola;
 import dev.isola.client.Sandbox;
 import picocli.CommandLine.Command;
@@ -9,16 +9,16 @@ import picocli.CommandLine.Option;
 
 /** {@code isola pause}. */
 @Command(name = "pause", description = "Freeze sandboxes, with their processes in memory.")
-public final class PauseCommand extends EachSandbox {
+public final class PauseCommand extends MultiSandboxCommand {
   @Option(names = "--stop", description = "End their processes and keep their files only.")
   private boolean stop;
 
-  public PauseCommand(Wiring wiring) {
+  public PauseCommand(CommandContext wiring) {
     super(wiring);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    return each(isola, console, "paused", stop ? Sandbox::stop : Sandbox::pause);
+    return forEach(isola, console, "paused", stop ? Sandbox::stop : Sandbox::pause);
   }
 }

@@ -1,11 +1,11 @@
 package dev.isola.app.remote;
 
 import dev.isola.app.cli.Arguments;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.Table;
 import dev.isola.app.cli.UsageException;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.Isola;
 import dev.isola.client.Ports;
 import dev.isola.client.Sandbox;
@@ -43,7 +43,7 @@ public final class PortsCommand extends RemoteCommand {
   @Option(names = "--ttl", paramLabel = "TIME", description = "How long the link works: 10m; 1h.")
   private @Nullable String ttl;
 
-  public PortsCommand(Wiring wiring) {
+  public PortsCommand(CommandContext wiring) {
     super(wiring);
   }
 
@@ -86,7 +86,7 @@ public final class PortsCommand extends RemoteCommand {
     } else {
       Table table = new Table().row("PORT", "ACCESS");
       for (Ports.Port one : ports) {
-        table.row(Integer.toString(one.port()), one.open() ? "public" : "private");
+        table.row(Integer.toString(one.port()), one.isPublic() ? "public" : "private");
       }
       console.print(table.text());
     }

@@ -1,9 +1,9 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.UsageException;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.Isola;
 import dev.isola.client.IsolaOptions;
 import dev.isola.client.Sandbox;
@@ -12,14 +12,14 @@ import java.time.Duration;
 import picocli.CommandLine.Mixin;
 
 /** A command that asks a server. Its errors are told like all others. */
-abstract class RemoteCommand implements Action {
+abstract class RemoteCommand implements CliCommand {
   /** A person who restarts a server may need a moment more than a program would wait. */
   private static final Duration RECONNECT = Duration.ofMinutes(1);
 
-  final Wiring wiring;
+  final CommandContext wiring;
   @Mixin final ServerOptions server = new ServerOptions();
 
-  RemoteCommand(Wiring wiring) {
+  RemoteCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 
@@ -28,9 +28,9 @@ abstract class RemoteCommand implements Action {
   @Override
   public final int run() {
     Console console = wiring.console();
-    ServerOptions.Server chosen = server.choose(wiring.host().env());
+    ServerOptions.Server chosen = server.resolve(wiring.environment().variables());
     if (console.verbose()) {
-      console.remark("server " + chosen.url());
+      console.printErr("server " + chosen.url());
     }
     try (Isola isola =
         Isola.connect(IsolaOptions.of(chosen.url(), chosen.key()).withReconnectFor(RECONNECT))) {

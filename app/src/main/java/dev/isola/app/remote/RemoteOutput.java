@@ -1,9 +1,9 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.CellFormat;
+import dev.isola.app.cli.CliEnvironment;
 import dev.isola.app.cli.ErrorReport;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Host;
 import dev.isola.client.Execution;
 import dev.isola.client.Exit;
 import dev.isola.client.Output;
@@ -20,7 +20,7 @@ final class RemoteOutput {
    *
    * @throws IOException when nobody reads ours any more
    */
-  static void copy(Host host, Execution execution, long end) throws IOException {
+  static void copy(CliEnvironment host, Execution execution, long end) throws IOException {
     while (execution.offset() < end) {
       Optional<Output> next = execution.read();
       if (next.isEmpty()) {
@@ -30,28 +30,28 @@ final class RemoteOutput {
     }
   }
 
-  static void write(Host host, Output piece) throws IOException {
+  static void write(CliEnvironment host, Output piece) throws IOException {
     switch (piece) {
       case Output.Data data -> {
         OutputStream to = data.channel() == Output.Channel.STDERR ? host.err() : host.out();
         data.writeTo(to);
         to.flush();
       }
-      case Output.Gap gap -> ErrorReport.line(host, gap.lost() + " bytes of output were lost");
+      case Output.Gap gap -> ErrorReport.writeLine(host, gap.lost() + " bytes of output were lost");
     }
   }
 
   /** Says why a command ended where its exit code alone does not, and returns that code. */
-  static int end(Host host, Exit exit) {
+  static int reportExit(CliEnvironment host, Exit exit) {
     switch (exit) {
       case Exit.TimedOut(var after) ->
-          ErrorReport.line(
+          ErrorReport.writeLine(
               host, "timed out after " + after.toMillis() / 1000.0 + " s; raise --timeout");
       case Exit.OutOfMemory() ->
-          ErrorReport.line(host, "killed: out of memory; make a sandbox with more --memory");
+          ErrorReport.writeLine(host, "killed: out of memory; make a sandbox with more --memory");
       case Exit.Lost(var why) ->
-          ErrorReport.line(
-              host, "the sandbox was lost: " + Cells.text(why) + "; isola ls tells more");
+          ErrorReport.writeLine(
+              host, "the sandbox was lost: " + CellFormat.text(why) + "; isola ls tells more");
       case Exit.Exited ignored -> {}
       case Exit.Signaled ignored -> {}
     }

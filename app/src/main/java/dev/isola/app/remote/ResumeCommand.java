@@ -1,20 +1,20 @@
 package dev.isola.app.remote;
 
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.Isola;
 import dev.isola.client.Sandbox;
 import picocli.CommandLine.Command;
 
 /** {@code isola resume}. */
 @Command(name = "resume", description = "Make paused or stopped sandboxes run again.")
-public final class ResumeCommand extends EachSandbox {
-  public ResumeCommand(Wiring wiring) {
+public final class ResumeCommand extends MultiSandboxCommand {
+  public ResumeCommand(CommandContext wiring) {
     super(wiring);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    return each(isola, console, "resumed", Sandbox::resume);
+    return forEach(isola, console, "resumed", Sandbox::resume);
   }
 }

@@ -37,7 +37,7 @@ final class ServerOptions {
       description = "A server of isola contexts. Default: $$ISOLA_CONTEXT, or the current one.")
   @Nullable String context;
 
-  Server choose(Map<String, String> env) {
+  Server resolve(Map<String, String> env) {
     Contexts contexts = Contexts.of(env);
     Optional<String> key = value(env, "ISOLA_API_KEY");
     Optional<Context> named =

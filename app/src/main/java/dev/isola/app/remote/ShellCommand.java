@@ -1,8 +1,8 @@
 package dev.isola.app.remote;
 
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.UsageException;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.Isola;
 import dev.isola.client.Sandbox;
 import java.util.ArrayList;
@@ -54,7 +54,7 @@ public final class ShellCommand extends RemoteCommand {
       description = "Instead of a shell, taken literally.")
   private List<String> words = new ArrayList<>();
 
-  public ShellCommand(Wiring wiring) {
+  public ShellCommand(CommandContext wiring) {
     super(wiring);
   }
 
@@ -66,12 +66,12 @@ public final class ShellCommand extends RemoteCommand {
     Sandbox sandbox = sandbox(isola, id);
     List<String> rest = rest();
     if (attach == null) {
-      return RemoteScreen.start(wiring.host(), sandbox, command(rest));
+      return RemoteTerminal.start(wiring.environment(), sandbox, command(rest));
     }
     if (!rest.isEmpty() || user != null || workdir != null) {
       throw new UsageException("what --attach comes back to runs already", "leave the rest out");
     }
-    return RemoteScreen.attach(wiring.host(), sandbox, attach);
+    return RemoteTerminal.attach(wiring.environment(), sandbox, attach);
   }
 
   /** Behind the id options are words; the one that people write there is understood. */

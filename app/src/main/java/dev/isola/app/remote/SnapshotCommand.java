@@ -1,8 +1,8 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.HelpCommand;
-import dev.isola.app.cli.Wiring;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -14,16 +14,16 @@ import picocli.CommandLine.Spec;
     name = "snapshot",
     synopsisSubcommandLabel = "COMMAND",
     description = "Take, list, compare, restore and remove snapshots of a server.")
-public final class SnapshotCommand implements Action {
-  private final Wiring wiring;
+public final class SnapshotCommand implements CliCommand {
+  private final CommandContext wiring;
 
   @Spec private @Nullable CommandSpec spec;
 
-  private SnapshotCommand(Wiring wiring) {
+  private SnapshotCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 
-  public static CommandLine line(Wiring wiring) {
+  public static CommandLine commandLine(CommandContext wiring) {
     return new CommandLine(new SnapshotCommand(wiring))
         .addSubcommand(new SnapshotCreateCommand(wiring))
         .addSubcommand(new SnapshotListCommand(wiring))
@@ -31,7 +31,7 @@ public final class SnapshotCommand implements Action {
         .addSubcommand(new SnapshotDiffCommand(wiring))
         .addSubcommand(new SnapshotRestoreCommand(wiring))
         .addSubcommand(new SnapshotRemoveCommand(wiring))
-        .addSubcommand(new SnapshotCollectCommand(wiring));
+        .addSubcommand(new SnapshotGcCommand(wiring));
   }
 
   @Override

@@ -1,10 +1,10 @@
 package dev.isola.app.remote;
 
 import dev.isola.app.cli.Arguments;
-import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.CellFormat;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.Isola;
 import dev.isola.client.SnapshotInfo;
 import java.util.ArrayList;
@@ -46,7 +46,7 @@ final class SnapshotCreateCommand extends RemoteCommand {
   @Option(names = "--tag", paramLabel = "NAME=VALUE", description = "A word of yours. Repeatable.")
   private List<String> tags = new ArrayList<>();
 
-  SnapshotCreateCommand(Wiring wiring) {
+  SnapshotCreateCommand(CommandContext wiring) {
     super(wiring);
   }
 
@@ -69,12 +69,12 @@ final class SnapshotCreateCommand extends RemoteCommand {
       console.print(made.id() + "\n");
     }
     if (console.verbose()) {
-      console.remark(
+      console.printErr(
           made.files()
               + " files, "
-              + Cells.size(made.bytes())
+              + CellFormat.size(made.bytes())
               + ", of which "
-              + Cells.size(made.storedBytes())
+              + CellFormat.size(made.storedBytes())
               + " were stored; commands were held for "
               + made.document().get("heldMs")
               + " ms");

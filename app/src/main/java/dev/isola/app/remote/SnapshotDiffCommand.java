@@ -1,9 +1,9 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.CellFormat;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.Isola;
 import dev.isola.client.Snapshots;
 import java.util.Map;
@@ -22,22 +22,22 @@ final class SnapshotDiffCommand extends RemoteCommand {
   @Parameters(index = "1", paramLabel = "TO", description = "The later one.")
   private String to = "";
 
-  SnapshotDiffCommand(Wiring wiring) {
+  SnapshotDiffCommand(CommandContext wiring) {
     super(wiring);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    Snapshots.Difference found = isola.snapshots().diff(from, to);
+    Snapshots.SnapshotDiff found = isola.snapshots().diff(from, to);
     if (console.json()) {
       console.print(
           Map.of("added", found.added(), "changed", found.changed(), "removed", found.removed()));
       return ExitCodes.OK;
     }
     StringBuilder text = new StringBuilder();
-    found.added().forEach(path -> text.append("+ ").append(Cells.text(path)).append('\n'));
-    found.changed().forEach(path -> text.append("* ").append(Cells.text(path)).append('\n'));
-    found.removed().forEach(path -> text.append("- ").append(Cells.text(path)).append('\n'));
+    found.added().forEach(path -> text.append("+ ").append(CellFormat.text(path)).append('\n'));
+    found.changed().forEach(path -> text.append("* ").append(CellFormat.text(path)).append('\n'));
+    found.removed().forEach(path -> text.append("- ").append(CellFormat.text(path)).append('\n'));
     console.print(text.toString());
     return ExitCodes.OK;
   }

@@ -1,10 +1,10 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.CellFormat;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.Table;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.Isola;
 import dev.isola.client.SnapshotInfo;
 import java.time.Instant;
@@ -16,7 +16,7 @@ import picocli.CommandLine.Command;
 @Command(name = "ls", description = "List snapshots, oldest first.")
 final class SnapshotListCommand extends RemoteCommand {
 
-  SnapshotListCommand(Wiring wiring) {
+  SnapshotListCommand(CommandContext wiring) {
     super(wiring);
   }
 
@@ -35,13 +35,13 @@ final class SnapshotListCommand extends RemoteCommand {
     Table table = new Table().row("ID", "SANDBOX", "PROVIDER", "FILES", "SIZE", "STORED", "TAKEN");
     for (SnapshotInfo one : all) {
       table.row(
-          Cells.text(one.id()),
-          Cells.text(one.sandbox()),
-          Cells.text(one.provider()),
+          CellFormat.text(one.id()),
+          CellFormat.text(one.sandbox()),
+          CellFormat.text(one.provider()),
           Long.toString(one.files()),
-          Cells.size(one.bytes()),
-          Cells.size(one.storedBytes()),
-          Cells.since(one.createdAt(), now) + " ago");
+          CellFormat.size(one.bytes()),
+          CellFormat.size(one.storedBytes()),
+          CellFormat.age(one.createdAt(), now) + " ago");
     }
     console.print(table.text());
     return ExitCodes.OK;

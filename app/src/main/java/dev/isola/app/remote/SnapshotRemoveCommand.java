@@ -1,9 +1,9 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.CellFormat;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.Isola;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,7 +16,7 @@ final class SnapshotRemoveCommand extends RemoteCommand {
   @Parameters(paramLabel = "SNAPSHOT", arity = "1..*", description = "The snapshots.")
   private List<String> snapshots = new ArrayList<>();
 
-  SnapshotRemoveCommand(Wiring wiring) {
+  SnapshotRemoveCommand(CommandContext wiring) {
     super(wiring);
   }
 
@@ -24,7 +24,7 @@ final class SnapshotRemoveCommand extends RemoteCommand {
   int run(Isola isola, Console console) {
     for (String one : snapshots) {
       isola.snapshots().remove(one);
-      console.print(Cells.text(one) + "\n");
+      console.print(CellFormat.text(one) + "\n");
     }
     return ExitCodes.OK;
   }

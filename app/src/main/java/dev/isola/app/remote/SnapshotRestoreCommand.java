@@ -1,9 +1,9 @@
 package dev.isola.app.remote;
 
 import dev.isola.app.cli.Arguments;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.Isola;
 import dev.isola.client.SandboxInfo;
 import dev.isola.client.SandboxSpec;
@@ -38,7 +38,7 @@ final class SnapshotRestoreCommand extends RemoteCommand {
       description = "Also when the image beneath is another than the one the changes are of.")
   private boolean force;
 
-  SnapshotRestoreCommand(Wiring wiring) {
+  SnapshotRestoreCommand(CommandContext wiring) {
     super(wiring);
   }
 
@@ -53,7 +53,7 @@ final class SnapshotRestoreCommand extends RemoteCommand {
       spec.ttl(Arguments.duration("--ttl", ttl));
     }
     if (cpu != null) {
-      spec.cpu(Arguments.number("--cpu", cpu));
+      spec.cpu(Arguments.decimal("--cpu", cpu));
     }
     if (memory != null) {
       spec.memoryMb(Arguments.count("--memory", memory, "megabytes"));
@@ -61,7 +61,7 @@ final class SnapshotRestoreCommand extends RemoteCommand {
     if (disk != null) {
       spec.diskMb(Arguments.count("--disk", disk, "megabytes"));
     }
-    SandboxInfo made = isola.order(spec.build());
+    SandboxInfo made = isola.createAndDescribe(spec.build());
     if (console.json()) {
       console.print(made.document());
     } else {

@@ -1,10 +1,10 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.CellFormat;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.Table;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.Isola;
 import dev.isola.client.SnapshotInfo;
 import picocli.CommandLine.Command;
@@ -16,7 +16,7 @@ final class SnapshotShowCommand extends RemoteCommand {
   @Parameters(paramLabel = "SNAPSHOT", description = "The snapshot.")
   private String snapshot = "";
 
-  SnapshotShowCommand(Wiring wiring) {
+  SnapshotShowCommand(CommandContext wiring) {
     super(wiring);
   }
 
@@ -29,7 +29,9 @@ final class SnapshotShowCommand extends RemoteCommand {
     }
     Table table = new Table();
     one.document()
-        .forEach((name, value) -> table.row(Cells.text(name), Cells.text(String.valueOf(value))));
+        .forEach(
+            (name, value) ->
+                table.row(CellFormat.text(name), CellFormat.text(String.valueOf(value))));
     console.print(table.text());
     return ExitCodes.OK;
   }

@@ -1,11 +1,11 @@
 package dev.isola.app.remote;
 
 import dev.isola.app.cli.Arguments;
-import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.CellFormat;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.UsageException;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.Isola;
 import dev.isola.client.TemplateBuild;
 import dev.isola.client.TemplateBuildInfo;
@@ -58,7 +58,7 @@ final class TemplateBuildCommand extends RemoteCommand {
       description = "What the recipe copies from; this folder when not given.")
   private String folder = ".";
 
-  TemplateBuildCommand(Wiring wiring) {
+  TemplateBuildCommand(CommandContext wiring) {
     super(wiring);
   }
 
@@ -90,12 +90,13 @@ final class TemplateBuildCommand extends RemoteCommand {
       }
       console.print(json);
     } else if (result.isReady()) {
-      console.print("template " + Cells.text(name) + " is ready\n");
+      console.print("template " + CellFormat.text(name) + " is ready\n");
     }
     if (result.isReady()) {
       return ExitCodes.OK;
     }
-    console.remark((result.failedStep().isPresent() ? "" : "the build failed: ") + result.reason());
+    console.printErr(
+        (result.failedStep().isPresent() ? "" : "the build failed: ") + result.reason());
     return ExitCodes.FAILED;
   }
 }

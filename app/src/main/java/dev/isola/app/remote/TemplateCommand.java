@@ -1,8 +1,8 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.HelpCommand;
-import dev.isola.app.cli.Wiring;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -14,16 +14,16 @@ import picocli.CommandLine.Spec;
     name = "template",
     synopsisSubcommandLabel = "COMMAND",
     description = "Build, list and remove templates of a server.")
-public final class TemplateCommand implements Action {
-  private final Wiring wiring;
+public final class TemplateCommand implements CliCommand {
+  private final CommandContext wiring;
 
   @Spec private @Nullable CommandSpec spec;
 
-  private TemplateCommand(Wiring wiring) {
+  private TemplateCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 
-  public static CommandLine line(Wiring wiring) {
+  public static CommandLine commandLine(CommandContext wiring) {
     return new CommandLine(new TemplateCommand(wiring))
         .addSubcommand(new TemplateBuildCommand(wiring))
         .addSubcommand(new TemplateListCommand(wiring))

@@ -1,10 +1,10 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.CellFormat;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.Table;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.Isola;
 import dev.isola.client.TemplateInfo;
 import java.time.Instant;
@@ -16,7 +16,7 @@ import picocli.CommandLine.Command;
 @Command(name = "ls", description = "List templates, by name.")
 final class TemplateListCommand extends RemoteCommand {
 
-  TemplateListCommand(Wiring wiring) {
+  TemplateListCommand(CommandContext wiring) {
     super(wiring);
   }
 
@@ -35,9 +35,9 @@ final class TemplateListCommand extends RemoteCommand {
     Table table = new Table().row("NAME", "IMAGE", "UPDATED");
     for (TemplateInfo one : all) {
       table.row(
-          Cells.text(one.name()),
-          Cells.text(one.image().orElse("not built")),
-          Cells.since(one.updatedAt(), now) + " ago");
+          CellFormat.text(one.name()),
+          CellFormat.text(one.image().orElse("not built")),
+          CellFormat.age(one.updatedAt(), now) + " ago");
     }
     console.print(table.text());
     return ExitCodes.OK;

@@ -1,10 +1,10 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.CellFormat;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.Table;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.Isola;
 import dev.isola.client.TemplateBuildInfo;
 import dev.isola.client.TemplateInfo;
@@ -21,7 +21,7 @@ final class TemplateShowCommand extends RemoteCommand {
   @Parameters(paramLabel = "NAME", description = "The template.")
   private String name = "";
 
-  TemplateShowCommand(Wiring wiring) {
+  TemplateShowCommand(CommandContext wiring) {
     super(wiring);
   }
 
@@ -37,7 +37,9 @@ final class TemplateShowCommand extends RemoteCommand {
     }
     Table table = new Table();
     one.document()
-        .forEach((field, value) -> table.row(Cells.text(field), Cells.text(String.valueOf(value))));
+        .forEach(
+            (field, value) ->
+                table.row(CellFormat.text(field), CellFormat.text(String.valueOf(value))));
     console.print(table.text());
     if (!builds.isEmpty()) {
       console.print("\n" + table(builds).text());
@@ -50,10 +52,10 @@ final class TemplateShowCommand extends RemoteCommand {
     Table table = new Table().row("BUILD", "STATE", "UPDATED", "REASON");
     for (TemplateBuildInfo one : builds) {
       table.row(
-          Cells.text(one.id()),
-          Cells.text(one.state()),
-          Cells.since(one.updatedAt(), now) + " ago",
-          Cells.text(one.reason()));
+          CellFormat.text(one.id()),
+          CellFormat.text(one.state()),
+          CellFormat.age(one.updatedAt(), now) + " ago",
+          CellFormat.text(one.reason()));
     }
     return table;
   }

@@ -1,10 +1,10 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.CellFormat;
+import dev.isola.app.cli.CliEnvironment;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Host;
-import dev.isola.app.cli.Wiring;
 import dev.isola.app.terminal.RawTerminal;
 import dev.isola.client.Isola;
 import dev.isola.client.error.IsolaException;
@@ -31,7 +31,7 @@ public final class TopCommand extends RemoteCommand {
   @Option(names = "--once", description = "Print it once; so it is where there is no terminal.")
   private boolean once;
 
-  public TopCommand(Wiring wiring) {
+  public TopCommand(CommandContext wiring) {
     super(wiring);
   }
 
@@ -43,7 +43,7 @@ public final class TopCommand extends RemoteCommand {
           Map.of("sandboxes", table.measure(isola).stream().map(UsageTable.Row::json).toList()));
       return ExitCodes.OK;
     }
-    Host.Interactive interactive = wiring.host().interactive();
+    CliEnvironment.TtyStatus interactive = wiring.environment().tty();
     if (once || !interactive.in() || !interactive.out()) {
       console.print(UsageTable.text(table.measure(isola)));
       return ExitCodes.OK;
@@ -57,7 +57,7 @@ public final class TopCommand extends RemoteCommand {
     Thread putBack = new Thread(() -> console.print(USUAL_SCREEN), "isola-screen");
     Runtime.getRuntime().addShutdownHook(putBack);
     try (RawTerminal terminal = RawTerminal.open()) {
-      terminal.raw();
+      terminal.enterRawMode();
       console.print(OTHER_SCREEN);
       Thread.ofPlatform().daemon().name("isola-keys").start(() -> awaitEnd(ended));
       String remark = "";
@@ -70,7 +70,7 @@ public final class TopCommand extends RemoteCommand {
           rows = table.measure(isola);
           remark = "";
         } catch (IsolaException e) {
-          remark = Cells.text(e.problem().detail()); // it may be back soon
+          remark = CellFormat.text(e.problem().detail()); // it may be back soon
         }
       } while (true);
     } catch (InterruptedException e) {
@@ -106,9 +106,9 @@ public final class TopCommand extends RemoteCommand {
 
   private void awaitEnd(CountDownLatch ended) {
     try {
-      int key = wiring.host().in().read();
+      int key = wiring.environment().in().read();
       while (key >= 0 && key != 'q' && key != 'Q' && key != 3) {
-        key = wiring.host().in().read();
+        key = wiring.environment().in().read();
       }
     } catch (IOException e) {
       // No keys any more; then it ends.

@@ -1,6 +1,6 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.CellFormat;
 import dev.isola.app.cli.Table;
 import dev.isola.client.Isola;
 import dev.isola.client.SandboxFilter;
@@ -103,13 +103,13 @@ final class UsageTable {
       Optional<Usage> usage = row.usage();
       table.row(
           row.sandbox().id(),
-          Cells.text(row.sandbox().provider()),
+          CellFormat.text(row.sandbox().provider()),
           usage.isEmpty() ? "-" : String.format(Locale.ROOT, "%.1f", row.cpuPercent()),
-          usage.map(one -> Cells.size(one.memoryBytes())).orElse("-"),
-          usage.map(one -> Cells.size(one.memoryPeakBytes())).orElse("-"),
-          usage.flatMap(Usage::diskBytes).map(Cells::size).orElse("-"),
+          usage.map(one -> CellFormat.size(one.memoryBytes())).orElse("-"),
+          usage.map(one -> CellFormat.size(one.memoryPeakBytes())).orElse("-"),
+          usage.flatMap(Usage::diskBytes).map(CellFormat::size).orElse("-"),
           usage.map(one -> Long.toString(one.processes())).orElse("-"),
-          usage.map(one -> Cells.time(one.uptime())).orElse("-"));
+          usage.map(one -> CellFormat.duration(one.uptime())).orElse("-"));
     }
     return table.text();
   }

@@ -1,8 +1,8 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.HelpCommand;
-import dev.isola.app.cli.Wiring;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -14,16 +14,16 @@ import picocli.CommandLine.Spec;
     name = "volume",
     synopsisSubcommandLabel = "COMMAND",
     description = "Create, list and remove volumes of a server, and copy files of them.")
-public final class VolumeCommand implements Action {
-  private final Wiring wiring;
+public final class VolumeCommand implements CliCommand {
+  private final CommandContext wiring;
 
   @Spec private @Nullable CommandSpec spec;
 
-  private VolumeCommand(Wiring wiring) {
+  private VolumeCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 
-  public static CommandLine line(Wiring wiring) {
+  public static CommandLine commandLine(CommandContext wiring) {
     return new CommandLine(new VolumeCommand(wiring))
         .addSubcommand(new VolumeCreateCommand(wiring))
         .addSubcommand(new VolumeListCommand(wiring))

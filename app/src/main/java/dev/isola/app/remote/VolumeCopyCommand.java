@@ -1,6 +1,6 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Wiring;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.client.Files;
 import dev.isola.client.Isola;
 import java.util.regex.Pattern;
@@ -13,11 +13,11 @@ import picocli.CommandLine.Command;
       "Copy a file or a folder with all in it into a volume, or out of one.",
       "One of SRC and DST is NAME:PATH; the other a path of this host, or - for stdin or stdout."
     })
-final class VolumeCopyCommand extends FileCopy {
+final class VolumeCopyCommand extends FileCopyCommand {
   private static final Pattern REMOTE =
       Pattern.compile("([A-Za-z0-9][A-Za-z0-9_.-]{0,127}):(.*)", Pattern.DOTALL);
 
-  VolumeCopyCommand(Wiring wiring) {
+  VolumeCopyCommand(CommandContext wiring) {
     super(wiring, REMOTE, "NAME", "isola volume cp notes.txt data:notes.txt");
   }
 

@@ -1,9 +1,9 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.CellFormat;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.Isola;
 import dev.isola.client.VolumeInfo;
 import picocli.CommandLine.Command;
@@ -22,7 +22,7 @@ final class VolumeCreateCommand extends RemoteCommand {
   @Parameters(paramLabel = "NAME", description = "Letters, digits, . _ and -, at most 128.")
   private String name = "";
 
-  VolumeCreateCommand(Wiring wiring) {
+  VolumeCreateCommand(CommandContext wiring) {
     super(wiring);
   }
 
@@ -32,7 +32,7 @@ final class VolumeCreateCommand extends RemoteCommand {
     if (console.json()) {
       console.print(made.document());
     } else {
-      console.print(Cells.text(made.name()) + "\n");
+      console.print(CellFormat.text(made.name()) + "\n");
     }
     return ExitCodes.OK;
   }

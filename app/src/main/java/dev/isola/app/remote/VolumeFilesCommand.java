@@ -1,10 +1,10 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.CellFormat;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.Table;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.FileInfo;
 import dev.isola.client.Isola;
 import java.util.List;
@@ -25,7 +25,7 @@ final class VolumeFilesCommand extends RemoteCommand {
       description = "A folder in it; the volume itself when not given.")
   private String path = ".";
 
-  VolumeFilesCommand(Wiring wiring) {
+  VolumeFilesCommand(CommandContext wiring) {
     super(wiring);
   }
 
@@ -38,7 +38,8 @@ final class VolumeFilesCommand extends RemoteCommand {
     }
     Table table = new Table().row("TYPE", "SIZE", "PATH");
     for (FileInfo one : found) {
-      table.row(Cells.text(one.type()), Cells.size(one.size()), Cells.text(one.path()));
+      table.row(
+          CellFormat.text(one.type()), CellFormat.size(one.size()), CellFormat.text(one.path()));
     }
     console.print(table.text());
     return ExitCodes.OK;

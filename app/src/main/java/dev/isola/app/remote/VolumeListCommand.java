@@ -1,10 +1,10 @@
 package dev.isola.app.remote;
 
-import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.CellFormat;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.Table;
-import dev.isola.app.cli.Wiring;
 import dev.isola.client.Isola;
 import dev.isola.client.VolumeInfo;
 import java.time.Instant;
@@ -16,7 +16,7 @@ import picocli.CommandLine.Command;
 @Command(name = "ls", description = "List volumes, by name.")
 final class VolumeListCommand extends RemoteCommand {
 
-  VolumeListCommand(Wiring wiring) {
+  VolumeListCommand(CommandContext wiring) {
     super(wiring);
   }
 
@@ -35,10 +35,10 @@ final class VolumeListCommand extends RemoteCommand {
     Table table = new Table().row("NAME", "PROVIDER", "STATE", "CREATED");
     for (VolumeInfo one : all) {
       table.row(
-          Cells.text(one.name()),
-          Cells.text(one.provider().isEmpty() ? "-" : one.provider()),
-          Cells.text(one.state()),
-          Cells.since(one.createdAt(), now) + " ago");
+          CellFormat.text(one.name()),
+          CellFormat.text(one.provider().isEmpty() ? "-" : one.provider()),
+          CellFormat.text(one.state()),
+          CellFormat.age(one.createdAt(), now) + " ago");
     }
     console.print(table.text());
     return ExitCodes.OK;

@@ -3,7 +3,7 @@ package dev.isola.app.serve;
 import dev.isola.engine.template.TemplateImages;
 import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageStore;
-import dev.isola.server.context.Images;
+import dev.isola.server.context.ImageService;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.NotFound;
 import java.io.InputStream;
@@ -28,19 +28,19 @@ record HostTemplateImages(ImageStore store) implements TemplateImages {
 
   @Override
   public void add(String name, InputStream archive) {
-    new HostImages(store).add(name, archive, false);
+    new HostImages(store).importArchive(name, archive, false);
   }
 
   @Override
   public String pull(String reference, Consumer<String> progress) {
-    boolean base = reference.equals(Images.BASE);
+    boolean base = reference.equals(ImageService.BASE);
     String name = base ? reference : name(reference);
     if (store.find(name).isEmpty()) {
       HostImages images = new HostImages(store);
       progress.accept((base ? "making " : "pulling ") + reference);
       try {
         if (base) {
-          images.base(progress);
+          images.buildBase(progress);
         } else {
           images.pull(name, reference, false, progress);
         }

@@ -9,7 +9,7 @@ import java.util.Map;
 /** One JSON object a line, for programs. */
 public record JsonLogLayout() implements LogLayout {
   @Override
-  public String sentence(Instant at, String level, String sentence) {
+  public String message(Instant at, String level, String sentence) {
     Map<String, Object> line = begun(at, level);
     line.put("message", sentence);
     return Json.text(line);

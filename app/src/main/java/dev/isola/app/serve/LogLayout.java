@@ -7,7 +7,7 @@ import java.time.Instant;
 interface LogLayout {
 
   /** Returns a sentence at a level, such as info or warning, without the end of the line. */
-  String sentence(Instant at, String level, String sentence);
+  String message(Instant at, String level, String sentence);
 
   /** Returns a request that was answered, without the end of the line. */
   String request(Instant at, AccessLog.Line request);

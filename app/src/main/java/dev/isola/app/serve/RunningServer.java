@@ -1,26 +1,26 @@
 package dev.isola.app.serve;
 
+import dev.isola.app.cli.CliEnvironment;
 import dev.isola.app.cli.DataFolder;
 import dev.isola.app.cli.ErrorReport;
-import dev.isola.app.cli.Host;
 import dev.isola.app.cli.VersionCommand;
 import dev.isola.compat.e2b.E2bApi;
 import dev.isola.compat.e2b.model.E2bSettings;
 import dev.isola.engine.Engine;
 import dev.isola.engine.config.Config;
-import dev.isola.engine.config.Keys;
+import dev.isola.engine.config.ConfigKeys;
 import dev.isola.engine.health.HealthMonitor;
-import dev.isola.engine.ledger.LedgerSettings;
-import dev.isola.engine.registry.Registry;
+import dev.isola.engine.ledger.LedgerSettingsStore;
+import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.host.image.ImageStore;
 import dev.isola.server.IsolaServer;
 import dev.isola.server.api.Api;
 import dev.isola.server.auth.ApiKeys;
-import dev.isola.server.auth.Gate;
+import dev.isola.server.auth.HostOriginFilter;
 import dev.isola.server.auth.MachineNames;
 import dev.isola.server.auth.Scope;
-import dev.isola.server.context.Images;
-import dev.isola.server.context.Serving;
+import dev.isola.server.context.ImageService;
+import dev.isola.server.context.ServerContext;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.store.Ledger;
@@ -55,7 +55,8 @@ public final class RunningServer implements AutoCloseable {
   }
 
   /** Starts; when this returns, sandboxes can be made. */
-  public static RunningServer open(Host host, Config config, InstantSource clock, ServeLog log) {
+  public static RunningServer open(
+      CliEnvironment host, Config config, InstantSource clock, ServeLog log) {
     RunningServer running = new RunningServer(log);
     Runtime.getRuntime().addShutdownHook(running.hook);
     try {
@@ -67,52 +68,57 @@ public final class RunningServer implements AutoCloseable {
     }
   }
 
-  private void start(Host host, Config config, InstantSource clock) {
-    DataFolder data = new DataFolder(config.get(Keys.DATA));
-    Ledger ledger = Ledgers.open(LedgerPlace.of(config, data));
+  private void start(CliEnvironment host, Config config, InstantSource clock) {
+    DataFolder data = new DataFolder(config.get(ConfigKeys.DATA));
+    Ledger ledger = Ledgers.open(LedgerLocation.of(config, data));
     ends.push(ledger::close);
     ApiKeys keys = keys(host, config, ledger, clock, log);
-    MachineNames names = MachineNames.of(config.get(Keys.SERVER_HOST));
-    Serving serving = new Serving();
+    MachineNames names = MachineNames.of(config.get(ConfigKeys.SERVER_HOST));
+    ServerContext serving = new ServerContext();
     ImageStore store = new ImageStore(data.path());
-    Images images = new HostImages(store);
+    ImageService images = new HostImages(store);
     IsolaServer server =
         IsolaServer.open(
             IsolaServer.Address.of(
-                config.get(Keys.SERVER_HOST), config.get(Keys.SERVER_PORT).intValue()),
+                config.get(ConfigKeys.SERVER_HOST), config.get(ConfigKeys.SERVER_PORT).intValue()),
             Api.routes(
                 serving,
                 keys,
-                config.get(Keys.PROVIDER),
+                config.get(ConfigKeys.PROVIDER),
                 VersionCommand.version(),
-                () -> SetupSteps.here(host, data),
+                () -> SetupSteps.collect(host, data),
                 images,
                 List.of(
                     new E2bApi(
                         serving,
                         keys,
                         new E2bSettings(
-                            config.get(Keys.PROVIDER),
-                            config.get(Keys.E2B_NETWORK),
-                            Optional.of(new LedgerSettings(ledger))),
+                            config.get(ConfigKeys.PROVIDER),
+                            config.get(ConfigKeys.E2B_NETWORK),
+                            Optional.of(new LedgerSettingsStore(ledger))),
                         images))),
-            new Gate(config.get(Keys.SERVER_DOMAINS), names),
+            new HostOriginFilter(config.get(ConfigKeys.SERVER_DOMAINS), names),
             keys,
             log,
             ServeOptions.of(config, data, serving, clock, log, ends),
             log);
-    print(host, StartReport.listening(server, names, config.get(Keys.SERVER_DOMAINS)) + "\n");
+    print(
+        host,
+        StartupReport.listeningLine(server, names, config.get(ConfigKeys.SERVER_DOMAINS)) + "\n");
     try {
-      Registry registry =
-          Registry.open(
+      ProviderRegistry registry =
+          ProviderRegistry.open(
               host.factories(),
               config.providers(),
-              name -> new ProviderContext(data.instance(), data.folderOf(name), data.path(), clock),
+              name ->
+                  new ProviderContext(
+                      data.instance(), data.providerFolder(name), data.path(), clock),
               clock,
               log);
       ends.push(registry::close);
       HealthMonitor health =
-          HealthMonitor.start(registry.providers(), registry.absent(), config.rhythm(), clock, log);
+          HealthMonitor.start(
+              registry.providers(), registry.unavailable(), config.probeSchedule(), clock, log);
       ends.push(health::close);
       Engine engine =
           Engine.open(
@@ -124,11 +130,11 @@ public final class RunningServer implements AutoCloseable {
               clock,
               log);
       ends.push(engine::close);
-      serving.ready(new Serving.Parts(engine, registry, health));
-      StartReport report = new StartReport(config, engine.readiness(), log);
+      serving.start(new ServerContext.Components(engine, registry, health));
+      StartupReport report = new StartupReport(config, engine.readiness(), log);
       Thread.ofVirtual()
           .name("isola-start-report")
-          .start(() -> report.write(health.settled(any -> engine.readiness().isReady())));
+          .start(() -> report.write(health.awaitFirstProbes(any -> engine.readiness().isReady())));
     } finally {
       ends.push(() -> server.close(PATIENCE));
     }
@@ -138,10 +144,10 @@ public final class RunningServer implements AutoCloseable {
    * Where nobody else can come in, the first key is made and shown; elsewhere there must be one.
    */
   private static ApiKeys keys(
-      Host host, Config config, Ledger ledger, InstantSource clock, ServeLog log) {
+      CliEnvironment host, Config config, Ledger ledger, InstantSource clock, ServeLog log) {
     Optional<String> given =
-        Optional.ofNullable(host.env().get("ISOLA_API_KEY")).filter(key -> !key.isEmpty());
-    ApiKeys keys = ApiKeys.open(new LedgerSettings(ledger), given, clock);
+        Optional.ofNullable(host.variables().get("ISOLA_API_KEY")).filter(key -> !key.isEmpty());
+    ApiKeys keys = ApiKeys.open(new LedgerSettingsStore(ledger), given, clock);
     if (given.filter(key -> !key.startsWith(ApiKeys.PREFIX)).isPresent()) {
       log.warning(
           "ISOLA_API_KEY does not begin with "
@@ -149,14 +155,14 @@ public final class RunningServer implements AutoCloseable {
               + ": a client that sends it to a public preview gives it to the sandbox; choose one"
               + " that does");
     }
-    if (keys.isEmpty() && Gate.isLoopback(config.get(Keys.SERVER_HOST))) {
-      ErrorReport.line(
-          host, "the first key, shown this once: " + keys.make("first", Scope.ADMIN).secret());
+    if (keys.isEmpty() && HostOriginFilter.isLoopback(config.get(ConfigKeys.SERVER_HOST))) {
+      ErrorReport.writeLine(
+          host, "the first key, shown this once: " + keys.create("first", Scope.ADMIN).secret());
     }
     return keys;
   }
 
-  private static void print(Host host, String text) {
+  private static void print(CliEnvironment host, String text) {
     try {
       host.out().write(text.getBytes(StandardCharsets.UTF_8));
       host.out().flush();
@@ -186,7 +192,7 @@ public final class RunningServer implements AutoCloseable {
         try {
           ends.pop().run();
         } catch (SandboxException e) {
-          log.warning("ending goes on, though " + e.fault().what());
+          log.warning("ending goes on, though " + e.fault().problem());
         }
       }
       ended.countDown();

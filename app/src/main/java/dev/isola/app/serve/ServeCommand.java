@@ -1,10 +1,10 @@
 package dev.isola.app.serve;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Wiring;
 import dev.isola.engine.config.Config;
-import dev.isola.engine.config.Keys;
+import dev.isola.engine.config.ConfigKeys;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,8 +14,8 @@ import picocli.CommandLine.Option;
 
 /** {@code isola serve}. */
 @Command(name = "serve", description = "Serve the HTTP API, until SIGTERM or Ctrl-C.")
-public final class ServeCommand implements Action {
-  private final Wiring wiring;
+public final class ServeCommand implements CliCommand {
+  private final CommandContext wiring;
 
   @Option(
       names = "--host",
@@ -38,7 +38,7 @@ public final class ServeCommand implements Action {
       description = "A value over the file and the environment; repeatable.")
   private List<String> values = new ArrayList<>();
 
-  public ServeCommand(Wiring wiring) {
+  public ServeCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 
@@ -46,17 +46,18 @@ public final class ServeCommand implements Action {
   public int run() {
     List<String> all = new ArrayList<>(values);
     if (address != null) {
-      all.add(Keys.SERVER_HOST.name() + "=" + address);
+      all.add(ConfigKeys.SERVER_HOST.name() + "=" + address);
     }
     if (port != null) {
-      all.add(Keys.SERVER_PORT.name() + "=" + port);
+      all.add(ConfigKeys.SERVER_PORT.name() + "=" + port);
     }
-    Config config = wiring.configSources(file, all).need();
+    Config config = wiring.configSources(file, all).readOrThrow();
     InstantSource clock = InstantSource.system();
     ServeLog log =
-        ServeLog.open(wiring.host(), clock, config.get(Keys.LOG_FORMAT), wiring.errConsole());
+        ServeLog.open(
+            wiring.environment(), clock, config.get(ConfigKeys.LOG_FORMAT), wiring.errConsole());
     config.warnings().forEach(log::warning);
-    try (RunningServer server = RunningServer.open(wiring.host(), config, clock, log)) {
+    try (RunningServer server = RunningServer.open(wiring.environment(), config, clock, log)) {
       server.await();
     }
     return ExitCodes.OK;

@@ -1,7 +1,7 @@
 package dev.isola.app.serve;
 
+import dev.isola.app.cli.CliEnvironment;
 import dev.isola.app.cli.Console;
-import dev.isola.app.cli.Host;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.config.LogFormat;
 import dev.isola.server.AccessLog;
@@ -30,10 +30,11 @@ public final class ServeLog implements Log, AccessLog {
    *
    * @param console that paints for standard error
    */
-  static ServeLog open(Host host, InstantSource clock, LogFormat format, Console console) {
+  static ServeLog open(
+      CliEnvironment host, InstantSource clock, LogFormat format, Console console) {
     boolean text =
         switch (format) {
-          case AUTO -> host.interactive().err();
+          case AUTO -> host.tty().err();
           case TEXT -> true;
           case JSON -> false;
         };
@@ -45,12 +46,12 @@ public final class ServeLog implements Log, AccessLog {
 
   @Override
   public void info(String sentence) {
-    write(layout.sentence(clock.instant(), "info", sentence));
+    write(layout.message(clock.instant(), "info", sentence));
   }
 
   @Override
   public void warning(String sentence) {
-    write(layout.sentence(clock.instant(), "warning", sentence));
+    write(layout.message(clock.instant(), "warning", sentence));
   }
 
   @Override

@@ -1,15 +1,15 @@
 package dev.isola.app.serve;
 
 import dev.isola.app.cli.DataFolder;
-import dev.isola.app.cli.Reason;
+import dev.isola.app.cli.IoErrors;
 import dev.isola.engine.config.Config;
-import dev.isola.engine.config.Keys;
-import dev.isola.server.Options;
+import dev.isola.engine.config.ConfigKeys;
+import dev.isola.server.HttpServerOptions;
+import dev.isola.server.RequestListener;
 import dev.isola.server.Tls;
-import dev.isola.server.Witness;
 import dev.isola.server.audit.AuditLog;
-import dev.isola.server.context.Serving;
-import dev.isola.server.limit.Limits;
+import dev.isola.server.context.ServerContext;
+import dev.isola.server.limit.RequestLimits;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.IOException;
@@ -28,36 +28,36 @@ final class ServeOptions {
   /**
    * @param ends learns what is to be closed
    */
-  static Options of(
+  static HttpServerOptions of(
       Config config,
       DataFolder data,
-      Serving serving,
+      ServerContext serving,
       InstantSource clock,
       ServeLog log,
       Deque<Runnable> ends) {
-    List<Witness> witnesses = new ArrayList<>();
+    List<RequestListener> witnesses = new ArrayList<>();
     witnesses.add(visited -> count(serving, visited));
-    if (config.get(Keys.SERVER_AUDIT)) {
+    if (config.get(ConfigKeys.SERVER_AUDIT)) {
       AuditLog audit = audit(config, data, clock, log);
       ends.push(audit::close);
       witnesses.add(audit);
     }
-    return new Options(
-        Tls.of(config.get(Keys.SERVER_TLS_CERT), config.get(Keys.SERVER_TLS_KEY))
-            .map(tls -> tls.orPlain(config.get(Keys.SERVER_TLS_OR_PLAIN))),
-        new Limits(
-            config.get(Keys.SERVER_RATE),
-            config.get(Keys.SERVER_BURST),
-            config.get(Keys.SERVER_FAILURES),
-            config.get(Keys.SERVER_REQUESTS),
-            config.get(Keys.SERVER_STREAMS),
-            config.get(Keys.SERVER_PREVIEWS),
-            config.get(Keys.SERVER_PREVIEWS_PER_SANDBOX)),
+    return new HttpServerOptions(
+        Tls.of(config.get(ConfigKeys.SERVER_TLS_CERT), config.get(ConfigKeys.SERVER_TLS_KEY))
+            .map(tls -> tls.allowPlaintext(config.get(ConfigKeys.SERVER_TLS_OR_PLAIN))),
+        new RequestLimits(
+            config.get(ConfigKeys.SERVER_RATE),
+            config.get(ConfigKeys.SERVER_BURST),
+            config.get(ConfigKeys.SERVER_FAILURES),
+            config.get(ConfigKeys.SERVER_REQUESTS),
+            config.get(ConfigKeys.SERVER_STREAMS),
+            config.get(ConfigKeys.SERVER_PREVIEWS),
+            config.get(ConfigKeys.SERVER_PREVIEWS_PER_SANDBOX)),
         witnesses,
-        () -> serving.current().map(parts -> parts.engine().traces()));
+        () -> serving.current().map(parts -> parts.engine().tracer()));
   }
 
-  private static void count(Serving serving, Witness.Visited visited) {
+  private static void count(ServerContext serving, RequestListener.CompletedRequest visited) {
     serving
         .current()
         .ifPresent(
@@ -66,7 +66,7 @@ final class ServeOptions {
                     .engine()
                     .metrics()
                     .recorder()
-                    .answered(
+                    .recordHttpRequest(
                         visited.method(), visited.route(), visited.status(), visited.nanos()));
   }
 
@@ -75,14 +75,14 @@ final class ServeOptions {
     try {
       return AuditLog.open(
           file,
-          config.get(Keys.SERVER_AUDIT_SIZE) << 20,
-          config.get(Keys.SERVER_AUDIT_PREVIEWS),
+          config.get(ConfigKeys.SERVER_AUDIT_SIZE) << 20,
+          config.get(ConfigKeys.SERVER_AUDIT_PREVIEWS),
           clock,
           log);
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "the audit log cannot be written: " + Reason.of(e),
+              "the audit log cannot be written: " + IoErrors.describe(e),
               "make " + data.path() + " writable, or set server.audit.enabled to false")
           .exception(e);
     }

@@ -1,10 +1,10 @@
 package dev.isola.app.serve;
 
+import dev.isola.app.cli.CliEnvironment;
 import dev.isola.app.cli.DataFolder;
-import dev.isola.app.cli.Host;
-import dev.isola.app.operate.Fact;
-import dev.isola.app.operate.Machine;
-import dev.isola.app.operate.Tools;
+import dev.isola.app.operate.DoctorCheck;
+import dev.isola.app.operate.MachineChecks;
+import dev.isola.app.operate.ToolChecks;
 import dev.isola.server.api.SetupStep;
 import dev.isola.spi.provider.ProviderFactory;
 import java.util.ArrayList;
@@ -16,18 +16,20 @@ import java.util.Map;
 final class SetupSteps {
   private SetupSteps() {}
 
-  static List<SetupStep> here(Host host, DataFolder data) {
+  static List<SetupStep> collect(CliEnvironment host, DataFolder data) {
     Map<String, List<String>> programs = new HashMap<>();
     for (ProviderFactory factory : host.factories()) {
       programs.put(factory.name(), factory.programs());
     }
     List<SetupStep> steps = new ArrayList<>();
-    Machine.facts(data).forEach(fact -> steps.add(step("machine", fact)));
-    Tools.of(host.env(), programs).facts().forEach(fact -> steps.add(step("tool", fact)));
+    MachineChecks.checks(data).forEach(fact -> steps.add(step("machine", fact)));
+    ToolChecks.of(host.variables(), programs)
+        .checks()
+        .forEach(fact -> steps.add(step("tool", fact)));
     return steps;
   }
 
-  private static SetupStep step(String about, Fact fact) {
+  private static SetupStep step(String about, DoctorCheck fact) {
     return new SetupStep(about, fact.name(), fact.good(), fact.value(), fact.fix());
   }
 }

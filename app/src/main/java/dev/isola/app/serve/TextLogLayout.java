@@ -1,7 +1,7 @@
 package dev.isola.app.serve;
 
 import dev.isola.app.cli.Console;
-import dev.isola.app.cli.Console.Paint;
+import dev.isola.app.cli.Console.Style;
 import dev.isola.server.AccessLog;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -14,8 +14,8 @@ record TextLogLayout(Console console, ZoneId zone) implements LogLayout {
       DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
 
   @Override
-  public String sentence(Instant at, String level, String sentence) {
-    String word = level.equals("info") ? "" : console.paint(Paint.YELLOW, level + ": ");
+  public String message(Instant at, String level, String sentence) {
+    String word = level.equals("info") ? "" : console.styled(Style.YELLOW, level + ": ");
     return time(at) + "  " + word + printable(sentence);
   }
 
@@ -26,8 +26,8 @@ record TextLogLayout(Console console, ZoneId zone) implements LogLayout {
         + status(request.status())
         + " "
         + printable(request.method() + " " + request.route())
-        + console.paint(
-            Paint.DIM,
+        + console.styled(
+            Style.DIM,
             "  "
                 + request.millis()
                 + " ms, key "
@@ -37,12 +37,12 @@ record TextLogLayout(Console console, ZoneId zone) implements LogLayout {
   }
 
   private String status(int status) {
-    Paint paint = status >= 500 ? Paint.RED : status >= 400 ? Paint.YELLOW : Paint.GREEN;
-    return console.paint(paint, Integer.toString(status));
+    Style paint = status >= 500 ? Style.RED : status >= 400 ? Style.YELLOW : Style.GREEN;
+    return console.styled(paint, Integer.toString(status));
   }
 
   private String time(Instant at) {
-    return console.paint(Paint.DIM, TIME.format(at.atZone(zone)));
+    return console.styled(Style.DIM, TIME.format(at.atZone(zone)));
   }
 
   /** Further lines are indented, so that none of them looks like one of the log. */

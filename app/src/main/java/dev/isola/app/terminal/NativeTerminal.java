@@ -84,7 +84,7 @@ public final class NativeTerminal {
   }
 
   /** Lines as usual, but what is typed is not shown. */
-  public void hideKeys() {
+  public void disableEcho() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment hidden = arena.allocate(TERMIOS_BYTES, Integer.BYTES).copyFrom(saved);
       hidden.setAtIndex(JAVA_INT, LOCAL_MODES, hidden.getAtIndex(JAVA_INT, LOCAL_MODES) & ~ECHO);

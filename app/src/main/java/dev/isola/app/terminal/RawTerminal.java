@@ -19,7 +19,7 @@ public final class RawTerminal implements AutoCloseable {
     this.hook = new Thread(terminal::restore, "isola-terminal");
   }
 
-  /** Opens the terminal on standard input; it stays as it is until {@link #raw()}. */
+  /** Opens the terminal on standard input; it stays as it is until {@link #enterRawMode()}. */
   public static RawTerminal open() {
     NativeTerminal terminal = new NativeTerminal(0);
     if (!terminal.save()) {
@@ -40,7 +40,7 @@ public final class RawTerminal implements AutoCloseable {
     WindowSignal.handle(action);
   }
 
-  public void raw() {
+  public void enterRawMode() {
     terminal.makeRaw();
   }
 

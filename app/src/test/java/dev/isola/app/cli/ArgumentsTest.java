@@ -3,7 +3,7 @@ package dev.isola.app.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -52,12 +52,15 @@ class ArgumentsTest {
 
   @Test
   void readsMounts() {
-    assertThat(Arguments.mount("--mount", "/a:/b")).isEqualTo(Volume.bind("/a", "/b", false));
-    assertThat(Arguments.mount("--mount", "/a:/b:ro")).isEqualTo(Volume.bind("/a", "/b", true));
-    assertThat(Arguments.mount("--mount", "/a:/b:rw")).isEqualTo(Volume.bind("/a", "/b", false));
-    assertThat(Arguments.mount("--mount", "/a:1:/b")).isEqualTo(Volume.bind("/a:1", "/b", false));
+    assertThat(Arguments.mount("--mount", "/a:/b")).isEqualTo(VolumeMount.bind("/a", "/b", false));
+    assertThat(Arguments.mount("--mount", "/a:/b:ro"))
+        .isEqualTo(VolumeMount.bind("/a", "/b", true));
+    assertThat(Arguments.mount("--mount", "/a:/b:rw"))
+        .isEqualTo(VolumeMount.bind("/a", "/b", false));
+    assertThat(Arguments.mount("--mount", "/a:1:/b"))
+        .isEqualTo(VolumeMount.bind("/a:1", "/b", false));
     assertThat(Arguments.mount("--mount", "a/../b:/c"))
-        .isEqualTo(Volume.bind(Path.of("b").toAbsolutePath().toString(), "/c", false));
+        .isEqualTo(VolumeMount.bind(Path.of("b").toAbsolutePath().toString(), "/c", false));
   }
 
   @ParameterizedTest

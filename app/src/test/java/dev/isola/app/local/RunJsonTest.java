@@ -3,7 +3,7 @@ package dev.isola.app.local;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.app.CommandLineFixture;
-import dev.isola.app.CommandLineFixture.Called;
+import dev.isola.app.CommandLineFixture.CommandResult;
 import dev.isola.testing.fake.FakeProvider;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -17,7 +17,7 @@ class RunJsonTest {
 
   @Test
   void isOneObject() {
-    Called called = isola().call("run", "--json", "--", "echo", "a \"b\"");
+    CommandResult called = isola().call("run", "--json", "--", "echo", "a \"b\"");
     String id = fake.specs.getFirst().id().value();
     assertThat(called.out())
         .isEqualTo(
@@ -43,7 +43,7 @@ class RunJsonTest {
         "lose          | 125 | {\"kind\":\"lost\",\"why\":\"it sank\"}",
       })
   void tellsHowItEnded(String words, int code, String exit) {
-    Called called = isola().call(("--json run --timeout 2 " + words).split(" "));
+    CommandResult called = isola().call(("--json run --timeout 2 " + words).split(" "));
     assertThat(called.out()).contains("\"exitCode\":" + code + ",\"exit\":" + exit + ",");
     assertThat(called.code()).isEqualTo(code);
     assertThat(called.err()).isEmpty();

@@ -3,7 +3,7 @@ package dev.isola.app.local;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.app.CommandLineFixture;
-import dev.isola.app.CommandLineFixture.Called;
+import dev.isola.app.CommandLineFixture.CommandResult;
 import dev.isola.spi.Health;
 import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
@@ -50,7 +50,7 @@ class RunSelectionTest {
   private String chosen(String... words) {
     List<FakeProvider> all = List.of(kernel, container, daemon, cloud, plain);
     all.forEach(one -> one.specs.clear());
-    Called called = isola().call(words);
+    CommandResult called = isola().call(words);
     List<String> used =
         all.stream().filter(one -> !one.specs.isEmpty()).map(FakeProvider::name).toList();
     return used.isEmpty() ? called.err() : String.join(",", used) + called.err();
@@ -72,7 +72,7 @@ class RunSelectionTest {
   @Test
   void neverFallsToAPlainProcessInSilence() {
     broken(kernel, container, daemon);
-    Called refused = isola().call("run", "true");
+    CommandResult refused = isola().call("run", "true");
     assertThat(refused.code()).isEqualTo(125);
     assertThat(refused.err())
         .hasLineCount(1)

@@ -3,12 +3,12 @@ package dev.isola.app.local;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.app.CommandLineFixture;
-import dev.isola.app.CommandLineFixture.Called;
+import dev.isola.app.CommandLineFixture.CommandResult;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import dev.isola.testing.fake.FakeProvider;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -33,8 +33,8 @@ class RunTest {
 
   @Test
   void passesOutputAndExitCodeThrough() {
-    Called echo = isola().call("run", "--", "echo", "hello");
-    assertThat(echo).isEqualTo(new Called(0, Bytes.utf8("hello\n"), ""));
+    CommandResult echo = isola().call("run", "--", "echo", "hello");
+    assertThat(echo).isEqualTo(new CommandResult(0, Bytes.utf8("hello\n"), ""));
     assertThat(isola().call("run", "warn", "careful").err()).isEqualTo("careful\n");
     assertThat(isola().call("run", "bytes").rawOut().toArray())
         .containsExactly(0, 0xff, 0xfe, '\r', '\n');
@@ -61,14 +61,14 @@ class RunTest {
 
   @Test
   void tellsOfATimeout() {
-    Called slow = isola().call("run", "--timeout", "1500ms", "sleep");
+    CommandResult slow = isola().call("run", "--timeout", "1500ms", "sleep");
     assertThat(slow.code()).isEqualTo(124);
     assertThat(slow.err()).isEqualTo("isola: timed out after 1.5 s; raise --timeout\n");
   }
 
   @Test
   void namesTheLimitsThatACommandMet() {
-    Called crowd = isola().call("run", "crowd");
+    CommandResult crowd = isola().call("run", "crowd");
     assertThat(crowd.code()).isEqualTo(137);
     assertThat(crowd.err()).isEqualTo("isola: the limit of processes was met; raise --processes\n");
     assertThat(isola().call("run", "--json", "crowd").out())
@@ -127,7 +127,7 @@ class RunTest {
     assertThat(command.cwd()).contains("sub");
     assertThat(command.timeout()).contains(Duration.ofMinutes(90));
     assertThat(spec.workspacePath()).contains(folder);
-    assertThat(spec.volumes()).containsExactly(Volume.bind(folder.toString(), "/in", true));
+    assertThat(spec.volumes()).containsExactly(VolumeMount.bind(folder.toString(), "/in", true));
     assertThat(spec.limits().cpu()).isEqualTo(0.5);
     assertThat(spec.limits().memoryMb()).isEqualTo(64);
     assertThat(spec.limits().processes()).isEqualTo(7);
@@ -159,7 +159,7 @@ class RunTest {
   @Test
   void keepsTheResultWhenDestroyFails() {
     fake.destroyFails = true;
-    Called called = isola().call("run", "exit", "3");
+    CommandResult called = isola().call("run", "exit", "3");
     assertThat(called.code()).isEqualTo(3);
     assertThat(called.err()).contains("could not be destroyed: it clings to life").hasLineCount(1);
   }
@@ -175,7 +175,7 @@ class RunTest {
             throw new IOException("Broken pipe");
           }
         };
-    Called called = isola.call("run", "echo", "y");
+    CommandResult called = isola.call("run", "echo", "y");
     assertThat(called.code()).isEqualTo(141);
     assertThat(called.err()).isEmpty();
     assertThat(fake.alive).isEmpty();
@@ -183,7 +183,7 @@ class RunTest {
 
   @Test
   void refusesATerminalWithoutOne() {
-    Called called = isola().call("run", "--tty", "true");
+    CommandResult called = isola().call("run", "--tty", "true");
     assertThat(called.code()).isEqualTo(2);
     assertThat(called.err())
         .isEqualTo(

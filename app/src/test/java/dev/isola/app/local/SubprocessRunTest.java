@@ -3,7 +3,7 @@ package dev.isola.app.local;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.app.CommandLineFixture;
-import dev.isola.app.CommandLineFixture.Called;
+import dev.isola.app.CommandLineFixture.CommandResult;
 import dev.isola.spi.provider.ProviderFactory;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -29,7 +29,7 @@ class SubprocessRunTest {
             .toArray(ProviderFactory[]::new));
   }
 
-  private Called run(String... words) {
+  private CommandResult run(String... words) {
     List<String> args =
         Stream.concat(Stream.of("run", "--provider", "subprocess", "--"), Stream.of(words))
             .toList();
@@ -48,7 +48,7 @@ class SubprocessRunTest {
 
   @Test
   void runsACommand() {
-    Called called = run("sh", "-c", "echo out; echo err >&2; exit 3");
+    CommandResult called = run("sh", "-c", "echo out; echo err >&2; exit 3");
     assertThat(called.out()).isEqualTo("out\n");
     assertThat(called.err()).isEqualTo("err\n");
     assertThat(called.code()).isEqualTo(3);
@@ -70,21 +70,22 @@ class SubprocessRunTest {
   @ParameterizedTest
   @CsvSource({"/no/such/program, 127", "no-such-program, 127", "/etc/passwd, 126", "/, 126"})
   void tellsWhatCannotBeRun(String program, int code) {
-    Called called = run(program);
+    CommandResult called = run(program);
     assertThat(called.code()).isEqualTo(code);
     assertThat(called.err()).startsWith("isola: ").contains(program).hasLineCount(1);
   }
 
   @Test
   void tellsOfAMissingWorkingFolder() {
-    Called called = isola().call("run", "--provider", "subprocess", "-w", "/no/such", "true");
+    CommandResult called =
+        isola().call("run", "--provider", "subprocess", "-w", "/no/such", "true");
     assertThat(called.code()).isEqualTo(125);
     assertThat(called.err()).startsWith("isola: ").contains("/no/such").hasLineCount(1);
   }
 
   @Test
   void endsACommandThatTakesTooLong() {
-    Called called =
+    CommandResult called =
         isola().call("run", "--provider", "subprocess", "--timeout", "200ms", "sleep", "30");
     assertThat(called.code()).isEqualTo(124);
     assertThat(called.err()).isEqualTo("isola: timed out after 0.2 s; raise --timeout\n");
@@ -98,7 +99,7 @@ class SubprocessRunTest {
   @Test
   void usesAFolderOfTheHostAsWorkspace() throws IOException {
     Path workspace = Files.createDirectory(folder.resolve("mine"));
-    Called called =
+    CommandResult called =
         isola()
             .call(
                 "run",

@@ -3,7 +3,7 @@ package dev.isola.app.operate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.app.CommandLineFixture;
-import dev.isola.app.CommandLineFixture.Called;
+import dev.isola.app.CommandLineFixture.CommandResult;
 import dev.isola.app.cli.ConfigSources;
 import dev.isola.testing.fake.FakeProvider;
 import java.io.IOException;
@@ -36,7 +36,7 @@ class ConfigCommandTest {
   void printsEveryValueWithWhereItCameFrom() throws IOException {
     write("floor: kernel\nproviders:\n  e2b: {api_key: hunter2}\n");
     isola.env.put("ISOLA_SHUTDOWN", "drain");
-    Called called = isola.call("config", "--set", "health.interval=10s");
+    CommandResult called = isola.call("config", "--set", "health.interval=10s");
     assertThat(called.code()).isZero();
     assertThat(called.err()).isEmpty();
     assertThat(called.out().lines().map(line -> line.replaceAll(" +", " ")))
@@ -68,7 +68,7 @@ class ConfigCommandTest {
   @Test
   void tellsAllErrorsAtOnceAndEndsWithOne() throws IOException {
     write("flor: vm\nallow_process: perhaps\n");
-    Called called = isola.call("config");
+    CommandResult called = isola.call("config");
     assertThat(called.code()).isEqualTo(1);
     assertThat(called.out()).isEmpty();
     assertThat(called.err())
@@ -86,7 +86,7 @@ class ConfigCommandTest {
   @Test
   void refusesAFlagThatIsNoKeyAndValue() throws IOException {
     write("");
-    Called called = isola.call("config", "--set", "floor");
+    CommandResult called = isola.call("config", "--set", "floor");
     assertThat(called.code()).isEqualTo(2);
     assertThat(called.err())
         .isEqualTo("isola: --set is 'floor'; write a key and its value: --set floor=vm\n");
@@ -95,7 +95,7 @@ class ConfigCommandTest {
   @Test
   void saysWhatIsProbablyNotMeantAndGoesOn() throws IOException {
     write("allow_process: true\n");
-    Called called = isola.call("config");
+    CommandResult called = isola.call("config");
     assertThat(called.code()).isZero();
     assertThat(called.err())
         .isEqualTo("isola: allow_process does nothing unless floor is process\n");
@@ -106,11 +106,11 @@ class ConfigCommandTest {
     assertThat(isola.call("config").err()).startsWith("isola: " + file + ":1: does not exist\n");
     assertThat(isola.call("config", "--config", "/no/such").code()).isEqualTo(1);
     isola.env.remove("ISOLA_CONFIG");
-    assertThat(ConfigSources.usual(isola.env, "me"))
+    assertThat(ConfigSources.defaultFile(isola.env, "me"))
         .isEqualTo(folder.resolve(".config/isola/isola.yaml"));
-    assertThat(ConfigSources.usual(Map.of("XDG_CONFIG_HOME", "/x"), "me"))
+    assertThat(ConfigSources.defaultFile(Map.of("XDG_CONFIG_HOME", "/x"), "me"))
         .isEqualTo(Path.of("/x/isola/isola.yaml"));
-    assertThat(ConfigSources.usual(Map.of("XDG_CONFIG_HOME", "/x"), "root"))
+    assertThat(ConfigSources.defaultFile(Map.of("XDG_CONFIG_HOME", "/x"), "root"))
         .isEqualTo(Path.of("/etc/isola/isola.yaml"));
     assertThat(ConfigSources.file(null, isola.env, "me")).isEmpty();
   }

@@ -2,7 +2,7 @@ package dev.isola.app.operate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.conformance.kit.Kit;
+import dev.isola.conformance.kit.ConformanceKit;
 import dev.isola.spi.provider.ProviderFactory;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -17,7 +17,7 @@ class ConformancePageTest {
 
   @Test
   void everyClassHasItsRow() throws IOException {
-    assertThat(firstColumn("## The classes")).isEqualTo(Kit.groups());
+    assertThat(firstColumn("## The classes")).isEqualTo(ConformanceKit.groups());
   }
 
   @Test

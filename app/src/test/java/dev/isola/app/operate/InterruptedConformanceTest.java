@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.isola.conformance.Scratch;
-import dev.isola.conformance.Trial;
-import dev.isola.conformance.census.Census;
-import dev.isola.conformance.census.LeakCensus;
-import dev.isola.spi.Destroy;
+import dev.isola.conformance.TemporaryFolder;
+import dev.isola.conformance.TemporaryInstallation;
+import dev.isola.conformance.leak.LeakDetector;
+import dev.isola.conformance.leak.ResourceScan;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.provider.Provider;
@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class InterruptedConformanceTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  private final Scratch scratch = Scratch.make("isola-cut-");
+  private final TemporaryFolder scratch = TemporaryFolder.create("isola-cut-");
   private Optional<Process> started = Optional.empty();
 
   @AfterEach
@@ -84,7 +84,7 @@ class InterruptedConformanceTest {
             .filter(found -> found.name().equals(name))
             .findFirst()
             .orElseThrow();
-    try (Trial trial = Trial.of(factory);
+    try (TemporaryInstallation trial = TemporaryInstallation.of(factory);
         Provider provider = trial.open()) {
       assumeTrue(provider.health() instanceof Health.Healthy, name + " does not work here");
     }
@@ -145,8 +145,8 @@ class InterruptedConformanceTest {
   /** What a run of the kit has made. */
   private record Sandboxes(ProviderFactory factory, InstanceId instance, Path data) {
     List<String> left() {
-      LeakCensus census = new LeakCensus(instance, data);
-      Census nothing = new Census(List.of(), Census.take().descriptors());
+      LeakDetector census = new LeakDetector(instance, data);
+      ResourceScan nothing = new ResourceScan(List.of(), ResourceScan.scan().descriptors());
       return census.leakedSince(nothing);
     }
 
@@ -154,7 +154,7 @@ class InterruptedConformanceTest {
       try (Provider provider =
           factory.create(
               ProviderConfig.EMPTY, new ProviderContext(instance, data, InstantSource.system()))) {
-        provider.inventory().forEach(seen -> provider.destroy(seen.id(), Destroy.FORCE));
+        provider.inventory().forEach(seen -> provider.destroy(seen.id(), DestroyOptions.FORCE));
       }
     }
   }

@@ -43,8 +43,8 @@ class ClientErrorsTest {
   @ParameterizedTest
   @EnumSource
   void theSdkRepeatsWhatTheContractLetsRepeat(ErrorCode code) {
-    assertThat(thrown(code.name(), ErrorStatus.of(code)).isRepeatable())
-        .isEqualTo(code.isRepeatable());
+    assertThat(thrown(code.name(), ErrorStatus.of(code)).isRetryable())
+        .isEqualTo(code.isRetryable());
   }
 
   @Test

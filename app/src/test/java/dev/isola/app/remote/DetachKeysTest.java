@@ -17,7 +17,7 @@ class DetachKeysTest {
             .replace('!', '\u0011')
             .replace('/', '\r')
             .getBytes(StandardCharsets.UTF_8);
-    return new String(keys.pass(typed, typed.length), StandardCharsets.UTF_8)
+    return new String(keys.filter(typed, typed.length), StandardCharsets.UTF_8)
         .replace('\u0010', '^')
         .replace('\u0011', '!')
         .replace('\r', '/');

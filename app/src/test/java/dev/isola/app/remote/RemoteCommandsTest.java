@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.isola.app.CommandLineFixture;
-import dev.isola.app.CommandLineFixture.Called;
+import dev.isola.app.CommandLineFixture.CommandResult;
 import dev.isola.app.LiveServer;
+import dev.isola.app.cli.CliEnvironment;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Host;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,7 +44,7 @@ class RemoteCommandsTest {
 
   @BeforeEach
   void make() {
-    Called made = isola("create", "--tag", "who=me", "--ttl", "10m", "--env", "A=b");
+    CommandResult made = isola("create", "--tag", "who=me", "--ttl", "10m", "--env", "A=b");
     assertThat(made.err()).isEmpty();
     assertThat(made.out()).matches("[a-z0-9]{1,32}\n");
     id = made.out().strip();
@@ -64,11 +64,11 @@ class RemoteCommandsTest {
     return fixture;
   }
 
-  private Called isola(String... args) {
+  private CommandResult isola(String... args) {
     return fixture().call(args);
   }
 
-  private Called exec(String... words) {
+  private CommandResult exec(String... words) {
     return isola(
         Stream.concat(Stream.of("exec", id, "--"), Stream.of(words)).toArray(String[]::new));
   }
@@ -80,7 +80,7 @@ class RemoteCommandsTest {
     assertThat(isola("ls", "--tag", "who=you").out())
         .isEqualTo("no sandboxes; isola create makes one\n");
     assertThat(isola("ls", "--json").out()).startsWith("{\"sandboxes\":[{\"id\":\"" + id + "\"");
-    Called wrong = isola("ls", "--state", "asleep");
+    CommandResult wrong = isola("ls", "--state", "asleep");
     assertThat(wrong.code()).isEqualTo(ExitCodes.NOT_RUN);
     assertThat(wrong.err()).startsWith("isola: ").contains("state").hasLineCount(1);
   }
@@ -92,20 +92,20 @@ class RemoteCommandsTest {
     assertThat(first).matches("s[0-9a-f]{16}");
     assertThat(exec("sh", "-c", "echo more >> one; rm two; echo x > new; echo o > left.o").code())
         .isZero();
-    Called json = isola("snapshot", "create", id, "--exclude", "*.o", "--json");
+    CommandResult json = isola("snapshot", "create", id, "--exclude", "*.o", "--json");
     assertThat(json.out()).contains("\"heldMs\":", "\"checksum\":", "\"exclude\":[\"*.o\"]");
     String second = json.out().replaceFirst("(?s).*?\"id\":\"([^\"]+)\".*", "$1");
     assertThat(isola("snapshot", "ls").out()).contains(first, second, "SANDBOX", id);
     assertThat(isola("snapshot", "show", first).out()).contains("architecture", "{a=b}");
     assertThat(isola("snapshot", "diff", first, second).out()).isEqualTo("+ new\n* one\n- two\n");
-    Called restored = isola("snapshot", "restore", first, "--memory", "200", "--ttl", "10m");
+    CommandResult restored = isola("snapshot", "restore", first, "--memory", "200", "--ttl", "10m");
     assertThat(restored.err()).isEmpty();
     String other = restored.out().strip();
     assertThat(isola("cp", other + ":two", "-").out()).isEqualTo("two\n");
     String[] forks = isola("fork", id, "-n", "2").out().strip().split("\n");
     assertThat(forks).hasSize(2);
     assertThat(isola("cp", forks[1] + ":new", "-").out()).isEqualTo("x\n");
-    Called told = isola("fork", id, "--kind", "filesystem", "--json");
+    CommandResult told = isola("fork", id, "--kind", "filesystem", "--json");
     assertThat(told.out()).contains("\"kind\":\"filesystem\"", "\"by\":\"restore\"");
     String third = told.out().replaceFirst("(?s).*?\"id\":\"([^\"]+)\".*", "$1");
     assertThat(isola("rm", "--force", other, forks[0], forks[1], third).code()).isZero();
@@ -117,13 +117,13 @@ class RemoteCommandsTest {
 
   @Test
   void saysThatMemoryCannotBeForkedAndWhatToDo() {
-    Called refused = isola("fork", id, "-n", "2", "--kind", "memory");
+    CommandResult refused = isola("fork", id, "-n", "2", "--kind", "memory");
     assertThat(refused.code()).isEqualTo(ExitCodes.NOT_RUN);
     assertThat(refused.out()).isEmpty();
     assertThat(refused.err())
         .startsWith("isola: the memory of sandbox " + id + " cannot be forked")
         .contains("provider subprocess", "ask for kind filesystem");
-    Called wrong = isola("fork", id, "--kind", "soul");
+    CommandResult wrong = isola("fork", id, "--kind", "soul");
     assertThat(wrong.code()).isEqualTo(ExitCodes.NOT_RUN);
     assertThat(wrong.err()).contains("kind", "must be one of filesystem, memory");
     assertThat(isola("ls", "-q").out()).isEqualTo(id + "\n");
@@ -144,21 +144,21 @@ class RemoteCommandsTest {
 
   @Test
   void runsACommandAndEndsAsItDoes() {
-    Called called = exec("sh", "-c", "echo out $A; echo err >&2; exit 3");
+    CommandResult called = exec("sh", "-c", "echo out $A; echo err >&2; exit 3");
     assertThat(called.out()).isEqualTo("out b\n");
     assertThat(called.err()).isEqualTo("err\n");
     assertThat(called.code()).isEqualTo(3);
     assertThat(isola("exec", id, "printf", "%s|", "-l", "a b").out()).isEqualTo("-l|a b|");
     assertThat(fixture().stdin("input").call("exec", id, "cat").out()).isEqualTo("input");
     assertThat(exec("nosuch").code()).isEqualTo(ExitCodes.NOT_FOUND);
-    Called late = isola("exec", "--timeout", "200ms", id, "sleep", "60");
+    CommandResult late = isola("exec", "--timeout", "200ms", id, "sleep", "60");
     assertThat(late.code()).isEqualTo(ExitCodes.TIMEOUT);
     assertThat(late.err()).contains("timed out");
   }
 
   @Test
   void tellsTheResultOfACommandAsJson() {
-    Called called = isola("--json", "exec", id, "sh", "-c", "echo out; kill -9 $$");
+    CommandResult called = isola("--json", "exec", id, "sh", "-c", "echo out; kill -9 $$");
     assertThat(called.out())
         .contains("\"sandbox\":\"" + id + "\"", "\"exitCode\":137", "\"stdout\":\"out\\n\"")
         .contains("\"exit\":{\"kind\":\"signaled\",\"signal\":\"SIGKILL\",\"number\":9}");
@@ -184,7 +184,7 @@ class RemoteCommandsTest {
   @Test
   void leavesACommandAndShowsItsOutputLater() {
     String execution = isola("exec", "-d", id, "sh", "-c", "echo one; echo two >&2").out().strip();
-    Called followed = isola("logs", "-f", id, execution);
+    CommandResult followed = isola("logs", "-f", id, execution);
     assertThat(followed.out()).isEqualTo("one\n");
     assertThat(followed.err()).isEqualTo("two\n");
     assertThat(isola("logs", id, execution).out()).isEqualTo("one\n");
@@ -211,7 +211,7 @@ class RemoteCommandsTest {
     assertThat(folder.resolve("back/sub/deep")).hasContent("deep");
     assertThat(isola("cp", id + ":tree", folder.resolve("back").toString()).code()).isZero();
     assertThat(folder.resolve("back/tree/sub/deep")).hasContent("deep");
-    Called json = isola("cp", "--json", id + ":b", folder.resolve("c").toString());
+    CommandResult json = isola("cp", "--json", id + ":b", folder.resolve("c").toString());
     assertThat(json.out()).endsWith("\"bytes\":5}\n");
   }
 
@@ -221,7 +221,7 @@ class RemoteCommandsTest {
     assertThat(isola("cp", id + ":a", id + ":b").code()).isEqualTo(ExitCodes.USAGE);
     assertThat(isola("cp", folder.resolve("nothing").toString(), id + ":a").err())
         .contains("there is no", "nothing");
-    Called missing = isola("cp", id + ":nothing", "-");
+    CommandResult missing = isola("cp", id + ":nothing", "-");
     assertThat(missing.code()).isEqualTo(ExitCodes.NOT_RUN);
     assertThat(missing.err()).contains("no such file: nothing");
   }
@@ -233,14 +233,14 @@ class RemoteCommandsTest {
     CommandLineFixture quiet = fixture();
     assertThat(quiet.call("cp", file.toString(), id + ":f").err()).isEmpty();
     CommandLineFixture watched = fixture();
-    watched.interactive = new Host.Interactive(false, false, true);
+    watched.interactive = new CliEnvironment.TtyStatus(false, false, true);
     assertThat(watched.call("cp", file.toString(), id + ":f").err()).contains("100%", "1.0 MB");
     assertThat(watched.call("cp", "-q", file.toString(), id + ":f").err()).isEmpty();
   }
 
   @Test
   void showsEvents() {
-    Called all = isola("events", "--after", "0", "--sandbox", id, "--count", "2");
+    CommandResult all = isola("events", "--after", "0", "--sandbox", id, "--count", "2");
     assertThat(all.out().lines()).hasSize(2);
     assertThat(all.out()).contains("spawn", "ready", id);
     assertThat(isola("--json", "events", "--after", "0", "--sandbox", id, "--count", "1").out())
@@ -256,7 +256,7 @@ class RemoteCommandsTest {
 
   @Test
   void managesKeysAndPorts() {
-    Called made = isola("keys", "create", "ci", "--scope", "read");
+    CommandResult made = isola("keys", "create", "ci", "--scope", "read");
     assertThat(made.out()).matches("isk_[0-9a-f]+\n");
     assertThat(isola("keys", "ls").out()).contains("ci", "read", "never");
     CommandLineFixture reader = fixture();
@@ -276,7 +276,7 @@ class RemoteCommandsTest {
 
   @Test
   void pausesAndResumesOrSaysWhyNot() {
-    Called paused = isola("pause", id);
+    CommandResult paused = isola("pause", id);
     if (paused.code() == 0) {
       assertThat(isola("ls", "--state", "paused", "-q").out()).isEqualTo(id + "\n");
       assertThat(isola("resume", id).code()).isZero();
@@ -295,7 +295,8 @@ class RemoteCommandsTest {
     assertThat(person.stdin("isk_wrong\n").call("login", server.url).code())
         .isEqualTo(ExitCodes.NOT_RUN);
     assertThat(person.call("contexts").out()).startsWith("no contexts");
-    Called in = person.stdin(LiveServer.KEY + "\n").call("login", server.url, "--name", "home");
+    CommandResult in =
+        person.stdin(LiveServer.KEY + "\n").call("login", server.url, "--name", "home");
     assertThat(in.out()).isEqualTo("logged in to " + server.url + " as context home\n");
     assertThat(in.err()).isEmpty();
     assertThat(person.call("ls", "-q").out()).isEqualTo(id + "\n");
@@ -307,7 +308,7 @@ class RemoteCommandsTest {
 
   @Test
   void tellsWhenThereIsNoServer() {
-    Called called = isola("ls", "--server", "http://127.0.0.1:1");
+    CommandResult called = isola("ls", "--server", "http://127.0.0.1:1");
     assertThat(called.code()).isEqualTo(ExitCodes.NOT_RUN);
     assertThat(called.err())
         .startsWith("isola: no server answers at http://127.0.0.1:1")

@@ -34,7 +34,7 @@ class ServerOptionsTest {
 
   @Test
   void withoutAnythingItSaysHowToGetOne() {
-    assertThatThrownBy(() -> options.choose(env))
+    assertThatThrownBy(() -> options.resolve(env))
         .isInstanceOf(SandboxException.class)
         .hasMessageContaining("isola serve")
         .hasMessageContaining("isola login URL");
@@ -44,26 +44,26 @@ class ServerOptionsTest {
   void takesTheLastLogin() {
     login("one");
     login("two");
-    assertThat(options.choose(env)).isEqualTo(new Server("http://two", "key-two"));
+    assertThat(options.resolve(env)).isEqualTo(new Server("http://two", "key-two"));
     Contexts.of(env).use("one");
-    assertThat(options.choose(env)).isEqualTo(new Server("http://one", "key-one"));
+    assertThat(options.resolve(env)).isEqualTo(new Server("http://one", "key-one"));
   }
 
   @Test
   void theEnvironmentWinsOverALogin() {
     login("one");
     env.put("ISOLA_URL", "http://other/");
-    assertThatThrownBy(() -> options.choose(env)).hasMessageContaining("no key for http://other");
+    assertThatThrownBy(() -> options.resolve(env)).hasMessageContaining("no key for http://other");
     env.put("ISOLA_API_KEY", "given");
-    assertThat(options.choose(env)).isEqualTo(new Server("http://other", "given"));
+    assertThat(options.resolve(env)).isEqualTo(new Server("http://other", "given"));
     env.remove("ISOLA_URL");
-    assertThat(options.choose(env)).isEqualTo(new Server("http://one", "given"));
+    assertThat(options.resolve(env)).isEqualTo(new Server("http://one", "given"));
   }
 
   @Test
   void aKeyAloneIsForThisMachine() {
     env.put("ISOLA_API_KEY", "given");
-    assertThat(options.choose(env)).isEqualTo(new Server("http://127.0.0.1:7777", "given"));
+    assertThat(options.resolve(env)).isEqualTo(new Server("http://127.0.0.1:7777", "given"));
   }
 
   @Test
@@ -72,16 +72,16 @@ class ServerOptionsTest {
     login("two");
     env.put("ISOLA_URL", "http://other");
     options.context = "one";
-    assertThat(options.choose(env)).isEqualTo(new Server("http://one", "key-one"));
+    assertThat(options.resolve(env)).isEqualTo(new Server("http://one", "key-one"));
     options.url = "http://two/";
-    assertThat(options.choose(env)).isEqualTo(new Server("http://two", "key-two"));
+    assertThat(options.resolve(env)).isEqualTo(new Server("http://two", "key-two"));
   }
 
   @Test
   void aContextThatIsNotThereIsTold() {
     login("one");
     options.context = "tow";
-    assertThatThrownBy(() -> options.choose(env)).hasMessageContaining("'tow'");
+    assertThatThrownBy(() -> options.resolve(env)).hasMessageContaining("'tow'");
   }
 
   @Test

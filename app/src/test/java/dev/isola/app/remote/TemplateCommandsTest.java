@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.isola.app.CommandLineFixture;
-import dev.isola.app.CommandLineFixture.Called;
+import dev.isola.app.CommandLineFixture.CommandResult;
 import dev.isola.app.LiveServer;
 import dev.isola.app.SmallImage;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
@@ -65,7 +65,7 @@ class TemplateCommandsTest {
     Files.writeString(project.resolve("isola-template.yaml"), RECIPE);
   }
 
-  private Called isola(String... args) {
+  private CommandResult isola(String... args) {
     CommandLineFixture fixture = new CommandLineFixture(folder.resolve("data"));
     fixture.env.put("XDG_CONFIG_HOME", folder.resolve("config").toString());
     fixture.env.put("ISOLA_URL", server.url);
@@ -73,15 +73,15 @@ class TemplateCommandsTest {
     return fixture.call(args);
   }
 
-  private Called build(String name) {
-    Called built = isola("template", "build", name, project.toString());
+  private CommandResult build(String name) {
+    CommandResult built = isola("template", "build", name, project.toString());
     assumeTrue(
         !built.err().contains("no provider"),
         () -> "NOT RUN: bubblewrap does not work here: " + built.err());
     return built;
   }
 
-  private Called ok(Called called) {
+  private CommandResult ok(CommandResult called) {
     assertThat(called.code()).as(called.out() + called.err()).isZero();
     return called;
   }
@@ -117,7 +117,7 @@ class TemplateCommandsTest {
         .contains("\"memory\":256")
         .doesNotContain("template\":");
 
-    Called both = isola("create", "--template", "tools", "--image", "small");
+    CommandResult both = isola("create", "--template", "tools", "--image", "small");
     assertThat(both.code()).isEqualTo(125);
     assertThat(both.err()).contains("template is given beside image");
     assertThat(isola("create", "--template", "nosuch").err()).contains("nosuch");
@@ -149,13 +149,13 @@ class TemplateCommandsTest {
     Files.writeString(
         project.resolve("isola-template.yaml"),
         "{base: small, steps: [{run: 'true'}, {run: 'echo planted-output; exit 3'}]}");
-    Called failed = build("failing");
+    CommandResult failed = build("failing");
     assertThat(failed.code()).as(failed.err()).isEqualTo(1);
     assertThat(failed.err())
         .contains(
             "step 2 (RUN echo planted-output; exit 3) failed", "exit code 3", "planted-output");
     assertThat(failed.out()).contains("   planted-output\n");
-    Called json = isola("template", "build", "--json", "failing", project.toString());
+    CommandResult json = isola("template", "build", "--json", "failing", project.toString());
     assertThat(json.code()).isEqualTo(1);
     assertThat(json.out()).contains("\"state\":\"failed\"", "\"failedStep\":2", "\"output\":[");
     assertThat(isola("create", "--template", "failing").err()).contains("failing", "not built");
@@ -166,7 +166,7 @@ class TemplateCommandsTest {
     Files.writeString(
         project.resolve("isola-template.yaml"),
         "bse: small\nsteps:\n  - copy: {from: ../secret, to: /}\n  - runn: make\n");
-    Called wrong = isola("template", "build", "wrong", project.toString());
+    CommandResult wrong = isola("template", "build", "wrong", project.toString());
     assertThat(wrong.code()).isEqualTo(125);
     assertThat(wrong.err())
         .contains("did you mean 'base'", "steps[0].copy.from contains '..'", "did you mean 'run'");

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.isola.app.CommandLineFixture;
-import dev.isola.app.CommandLineFixture.Called;
+import dev.isola.app.CommandLineFixture.CommandResult;
 import dev.isola.app.LiveServer;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import java.io.IOException;
@@ -34,7 +34,7 @@ class VolumeCommandsTest {
     server.close();
   }
 
-  private Called isola(String... args) {
+  private CommandResult isola(String... args) {
     CommandLineFixture fixture = new CommandLineFixture(folder.resolve("data"));
     fixture.env.put("XDG_CONFIG_HOME", folder.resolve("config").toString());
     fixture.env.put("ISOLA_URL", server.url);
@@ -46,7 +46,7 @@ class VolumeCommandsTest {
   void createsFillsReadsListsAndRemovesAVolume() throws IOException {
     assertThat(isola("volume", "ls").out())
         .isEqualTo("no volumes; isola volume create NAME makes one\n");
-    Called made = isola("volume", "create", "data");
+    CommandResult made = isola("volume", "create", "data");
     assumeTrue(made.code() == 0, () -> "NOT RUN: bubblewrap does not work here: " + made.err());
     assertThat(made.out()).isEqualTo("data\n");
     assertThat(isola("volume", "ls").out()).contains("NAME", "data", "bubblewrap", "available");

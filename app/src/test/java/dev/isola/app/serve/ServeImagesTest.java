@@ -72,7 +72,7 @@ class ServeImagesTest {
       HttpResponse<String> made = call(server, "PUT", "/mine", archive("etc-issue", "hello"));
       assertThat(made.statusCode()).as(made.body()).isEqualTo(200);
       assertThat(made.body()).contains("\"name\":\"mine\"", "\"size\":5");
-      assertThat(new ImageStore(folder).need("mine").rootfs().resolve("etc-issue"))
+      assertThat(new ImageStore(folder).require("mine").rootfs().resolve("etc-issue"))
           .hasContent("hello");
       assertThat(call(server, "GET", "", nothing).body()).contains("\"name\":\"mine\"");
       assertThat(call(server, "GET", "/mine", nothing).body()).contains("\"digest\":\"sha256:");

@@ -2,8 +2,8 @@ package dev.isola.app.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.app.cli.CliEnvironment;
 import dev.isola.app.cli.Console;
-import dev.isola.app.cli.Host;
 import dev.isola.engine.config.LogFormat;
 import dev.isola.server.AccessLog;
 import java.io.ByteArrayOutputStream;
@@ -26,19 +26,19 @@ class ServeLogTest {
 
   private final ByteArrayOutputStream err = new ByteArrayOutputStream();
 
-  private Host host(boolean terminal, Map<String, String> env) {
-    return new Host(
+  private CliEnvironment host(boolean terminal, Map<String, String> env) {
+    return new CliEnvironment(
         InputStream.nullInputStream(),
         OutputStream.nullOutputStream(),
         err,
-        new Host.Interactive(false, false, terminal),
+        new CliEnvironment.TtyStatus(false, false, terminal),
         env,
         List.of());
   }
 
   private String written(boolean terminal, LogFormat format, Map<String, String> env) {
-    Host host = host(terminal, env);
-    ServeLog log = ServeLog.open(host, CLOCK, format, Console.ofErr(host, "auto"));
+    CliEnvironment host = host(terminal, env);
+    ServeLog log = ServeLog.open(host, CLOCK, format, Console.forStderr(host, "auto"));
     log.warning("mind the gap");
     log.write(REQUEST);
     return err.toString(StandardCharsets.UTF_8);
@@ -81,10 +81,10 @@ class ServeLogTest {
 
   @Test
   void textOfASandboxDoesNotControlTheTerminal() {
-    Host host = host(true, Map.of());
-    LogLayout layout = new TextLogLayout(Console.ofErr(host, "never"), ZoneOffset.UTC);
+    CliEnvironment host = host(true, Map.of());
+    LogLayout layout = new TextLogLayout(Console.forStderr(host, "never"), ZoneOffset.UTC);
     assertThat(
-            layout.sentence(
+            layout.message(
                 CLOCK.instant(), "info", "failed: \u001b]0;owned\u0007\r\n03:04:06  201 GET /\n"))
         .isEqualTo("03:04:05  failed: ?]0;owned??\n          03:04:06  201 GET /");
   }

@@ -1,16 +1,16 @@
 package dev.isola.bench.command;
 
-import dev.isola.app.cli.Action;
 import dev.isola.app.cli.Arguments;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.FactoryChoice;
-import dev.isola.app.cli.Reason;
+import dev.isola.app.cli.IoErrors;
+import dev.isola.app.cli.ProviderFactorySelection;
 import dev.isola.app.cli.UsageException;
-import dev.isola.app.cli.Wiring;
 import dev.isola.bench.Bench;
+import dev.isola.bench.BenchPlan;
 import dev.isola.bench.Density;
-import dev.isola.bench.Plan;
 import dev.isola.bench.Report;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -30,8 +30,8 @@ import picocli.CommandLine.Parameters;
     name = "bench",
     sortOptions = false,
     description = "Measure providers beside what the same work costs without them.")
-final class BenchCommand implements Action {
-  private final Wiring wiring;
+final class BenchCommand implements CliCommand {
+  private final CommandContext wiring;
 
   @Parameters(
       paramLabel = "BENCHMARK|PROVIDER",
@@ -89,29 +89,29 @@ final class BenchCommand implements Action {
       description = "What docker and podman make containers from (busybox). None is pulled.")
   private @Nullable String image;
 
-  BenchCommand(Wiring wiring) {
+  BenchCommand(CommandContext wiring) {
     this.wiring = wiring;
   }
 
   @Override
   public int run() {
     Console console = wiring.console();
-    Plan plan = plan();
+    BenchPlan plan = plan();
     BenchReport report = new BenchReport(console);
     Report measured = measure(plan, report);
     report.end(measured);
-    boolean good = measured.densities().stream().allMatch(Density::good);
+    boolean good = measured.densities().stream().allMatch(Density::passed);
     return measured.isEmpty() || !good ? ExitCodes.NOT_RUN : ExitCodes.OK;
   }
 
-  private Plan plan() {
+  private BenchPlan plan() {
     Set<String> benchmarks = new LinkedHashSet<>();
     List<String> providers = new ArrayList<>();
     for (String word : words) {
       if (Bench.BENCHMARKS.contains(word)) {
         benchmarks.add(word);
       } else if (benchmarks.isEmpty()) {
-        throw FactoryChoice.unknown("benchmark", word, Bench.BENCHMARKS);
+        throw ProviderFactorySelection.unknown("benchmark", word, Bench.BENCHMARKS);
       } else {
         providers.add(word);
       }
@@ -121,9 +121,10 @@ final class BenchCommand implements Action {
           "no benchmark is named", "known: " + String.join(", ", Bench.BENCHMARKS));
     }
     providers.addAll(names);
-    FactoryChoice choice = new FactoryChoice(wiring.host().factories());
+    ProviderFactorySelection choice =
+        new ProviderFactorySelection(wiring.environment().factories());
     OptionalInt sandboxes = number("--count", count, "sandboxes", 10_000);
-    return new Plan(
+    return new BenchPlan(
         List.copyOf(benchmarks),
         providers.isEmpty() ? choice.all() : choice.named(providers),
         against.isEmpty()
@@ -131,25 +132,25 @@ final class BenchCommand implements Action {
             : known("comparator", against, Bench.COMPARATORS),
         number("--n", n, "iterations", 1_000_000),
         sandboxes.isPresent()
-            ? Plan.Sizes.DEFAULT.withSandboxes(sandboxes.getAsInt())
-            : Plan.Sizes.DEFAULT,
+            ? BenchPlan.Sizes.DEFAULT.withSandboxes(sandboxes.getAsInt())
+            : BenchPlan.Sizes.DEFAULT,
         engines());
   }
 
-  private Plan.Engines engines() {
-    String docker = wiring.host().env().getOrDefault("DOCKER_HOST", "");
+  private BenchPlan.Engines engines() {
+    String docker = wiring.environment().variables().getOrDefault("DOCKER_HOST", "");
     if (dockerHost != null) {
       docker = dockerHost;
     }
-    return new Plan.Engines(
-        docker.isEmpty() ? Plan.Engines.DOCKER : docker,
-        image == null ? Plan.Engines.DEFAULT.image() : image);
+    return new BenchPlan.Engines(
+        docker.isEmpty() ? BenchPlan.Engines.DOCKER : docker,
+        image == null ? BenchPlan.Engines.DEFAULT.image() : image);
   }
 
   private static Set<String> known(String thing, List<String> words, List<String> known) {
     for (String word : words) {
       if (!known.contains(word)) {
-        throw FactoryChoice.unknown(thing, word, known);
+        throw ProviderFactorySelection.unknown(thing, word, known);
       }
     }
     return new LinkedHashSet<>(words);
@@ -166,13 +167,13 @@ final class BenchCommand implements Action {
     return OptionalInt.of((int) number);
   }
 
-  private static Report measure(Plan plan, BenchReport report) {
+  private static Report measure(BenchPlan plan, BenchReport report) {
     try {
       return new Bench(plan, report).run();
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "this machine does not let us measure: " + Reason.of(e),
+              "this machine does not let us measure: " + IoErrors.describe(e),
               "look at the room in " + System.getProperty("java.io.tmpdir"))
           .exception(e);
     } catch (InterruptedException e) {

@@ -1,8 +1,8 @@
 package dev.isola.bench.command;
 
-import dev.isola.app.cli.Action;
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.CommandFactory;
-import dev.isola.app.cli.Wiring;
 
 /** Adds {@code isola bench} to the command line of a clone. */
 public final class BenchCommandFactory implements CommandFactory {
@@ -12,7 +12,7 @@ public final class BenchCommandFactory implements CommandFactory {
   }
 
   @Override
-  public Action create(Wiring wiring) {
+  public CliCommand create(CommandContext wiring) {
     return new BenchCommand(wiring);
   }
 }

@@ -1,12 +1,12 @@
 package dev.isola.bench.command;
 
 import dev.isola.app.cli.Console;
-import dev.isola.bench.Absent;
 import dev.isola.bench.Bench;
 import dev.isola.bench.Comparison;
 import dev.isola.bench.Density;
 import dev.isola.bench.Report;
 import dev.isola.bench.Result;
+import dev.isola.bench.SkippedSubject;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -49,7 +49,7 @@ final class BenchReport implements Bench.Listener {
                 ? String.format(Locale.ROOT, "%.2f", result.ratio().getAsDouble())
                 : "-"));
     result
-        .volume()
+        .bytesMoved()
         .ifPresent(
             moved ->
                 console.print(
@@ -109,7 +109,7 @@ final class BenchReport implements Bench.Listener {
       return;
     }
     comparisons(report.comparisons()).forEach(console::print);
-    for (Absent absent : report.absent()) {
+    for (SkippedSubject absent : report.skipped()) {
       console.print("NOT RUN: " + absent.subject() + ": " + absent.reason() + "\n");
     }
     console.print(machine(report.machine()));

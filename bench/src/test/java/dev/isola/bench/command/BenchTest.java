@@ -3,8 +3,8 @@ package dev.isola.bench.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.app.Main;
+import dev.isola.app.cli.CliEnvironment;
 import dev.isola.app.cli.CommandFactory;
-import dev.isola.app.cli.Host;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.testing.fake.FakeProvider;
 import dev.isola.testing.provider.TestProviderFactory;
@@ -35,11 +35,11 @@ class BenchTest {
     int code =
         Main.execute(
             args,
-            new Host(
+            new CliEnvironment(
                 InputStream.nullInputStream(),
                 out,
                 err,
-                Host.Interactive.NONE,
+                CliEnvironment.TtyStatus.NONE,
                 Map.of("ISOLA_DATA", folder.resolve("data").toString()),
                 providers,
                 ServiceLoader.load(CommandFactory.class)));

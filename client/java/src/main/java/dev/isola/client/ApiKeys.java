@@ -15,25 +15,25 @@ public final class ApiKeys {
       Instant createdAt,
       Optional<Instant> lastUsedAt,
       Map<String, Object> document) {
-    static ApiKey read(Fields fields) {
+    static ApiKey read(JsonFields fields) {
       return new ApiKey(
           fields.text("name"),
           fields.text("scope"),
           fields.time("createdAt"),
-          fields.maybeTime("lastUsedAt"),
+          fields.optionalTime("lastUsedAt"),
           fields.all());
     }
   }
 
   /** A key that was just made; {@code key} is shown this once. */
-  public record Made(String name, String scope, String key) {
+  public record CreatedKey(String name, String scope, String key) {
     @Override
     public String toString() {
       return "Made[name=" + name + ", scope=" + scope + ", key=***]";
     }
   }
 
-  private static final Address ADDRESS = Address.of("keys");
+  private static final ApiPath ADDRESS = ApiPath.of("keys");
   private static final Duration SOON = Duration.ofSeconds(60);
   private final Transport transport;
 
@@ -48,12 +48,12 @@ public final class ApiKeys {
   /**
    * @param scope read, use or admin
    */
-  public Made create(String name, String scope) {
-    Fields answer = transport.post(ADDRESS, Map.of("name", name, "scope", scope));
-    return new Made(answer.text("name"), answer.text("scope"), answer.text("key"));
+  public CreatedKey create(String name, String scope) {
+    JsonFields answer = transport.post(ADDRESS, Map.of("name", name, "scope", scope));
+    return new CreatedKey(answer.text("name"), answer.text("scope"), answer.text("key"));
   }
 
   public void revoke(String name) {
-    transport.delete(ADDRESS.slash(name), SOON);
+    transport.delete(ADDRESS.resolve(name), SOON);
   }
 }

@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.client.error.Problem;
+import dev.isola.codec.tar.TarEntry;
 import dev.isola.codec.tar.TarStream;
-import dev.isola.codec.tar.TreeEntry;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -53,7 +53,7 @@ final class CopyArchive implements AutoCloseable {
     }
     Map<String, Item> items = items(root, Selection.of(from));
     if (items.isEmpty()) {
-      throw Problem.here(
+      throw Problem.clientSide(
               "FILE_NOT_FOUND",
               "there is nothing to copy: " + from + " in " + folder,
               "check the path, and .dockerignore")
@@ -103,7 +103,7 @@ final class CopyArchive implements AutoCloseable {
     static Selection of(String from) {
       String path = from.replaceAll("^(\\./)+|/+$", "").replaceAll("^\\.$", "");
       if (path.startsWith("/") || Path.of(path).normalize().startsWith("..")) {
-        throw Problem.here(
+        throw Problem.clientSide(
                 "INVALID_REQUEST",
                 from + " leads out of the folder that is copied from",
                 "name a path in the folder")
@@ -160,30 +160,30 @@ final class CopyArchive implements AutoCloseable {
     return items;
   }
 
-  private record Item(Path path, TreeEntry entry) implements TarStream.Item {
+  private record Item(Path path, TarEntry entry) implements TarStream.Item {
     static Item of(Path file, String path, BasicFileAttributes attributes) throws IOException {
       if (attributes.isOther()) {
         throw new IOException(file + " is neither a file nor a folder nor a link");
       }
       boolean link = attributes.isSymbolicLink();
-      TreeEntry.Kind kind =
+      TarEntry.Kind kind =
           link
-              ? TreeEntry.Kind.LINK
-              : attributes.isDirectory() ? TreeEntry.Kind.FOLDER : TreeEntry.Kind.FILE;
+              ? TarEntry.Kind.LINK
+              : attributes.isDirectory() ? TarEntry.Kind.FOLDER : TarEntry.Kind.FILE;
       int mode =
           link
               ? 0777
               : FileModes.of(Files.getPosixFilePermissions(file, LinkOption.NOFOLLOW_LINKS));
       return new Item(
           file,
-          new TreeEntry(
+          new TarEntry(
               bytes(path),
               kind,
               link ? bytes(Files.readSymbolicLink(file).toString()) : "",
               mode,
               0,
               0,
-              kind == TreeEntry.Kind.FILE ? attributes.size() : 0,
+              kind == TarEntry.Kind.FILE ? attributes.size() : 0,
               0,
               0,
               Map.of()));

@@ -17,15 +17,15 @@ public record ExecResult(
     long stdoutBytes,
     long stderrBytes) {
 
-  static ExecResult read(Fields answer) {
+  static ExecResult read(JsonFields answer) {
     return new ExecResult(
         answer.text("stdout"),
         answer.text("stderr"),
         Exit.read(answer.object("exit").all()),
-        Duration.ofMillis(answer.whole("durationMs")),
+        Duration.ofMillis(answer.integer("durationMs")),
         answer.flag("truncated"),
-        answer.whole("stdoutBytes"),
-        answer.whole("stderrBytes"));
+        answer.integer("stdoutBytes"),
+        answer.integer("stderrBytes"));
   }
 
   /** Returns the exit code as a shell shows it. */

@@ -23,21 +23,21 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Execution implements AutoCloseable {
   private final Transport transport;
-  private final Address address;
+  private final ApiPath address;
   private final String id;
-  private final Following following;
+  private final ReconnectingStream following;
   private long offset;
   private @Nullable Exit exit;
 
-  Execution(Transport transport, Address sandbox, String id, long offset) {
+  Execution(Transport transport, ApiPath sandbox, String id, long offset) {
     this.transport = transport;
     this.id = id;
-    this.address = sandbox.slash("executions", id);
+    this.address = sandbox.resolve("executions", id);
     this.offset = offset;
     this.following =
-        new Following(
+        new ReconnectingStream(
             transport,
-            () -> address.slash("output").with("offset", this.offset),
+            () -> address.resolve("output").query("offset", this.offset),
             "the execution was");
   }
 
@@ -66,26 +66,26 @@ public final class Execution implements AutoCloseable {
     return Optional.empty();
   }
 
-  private Optional<Output> take(Sse.Event event) throws IOException {
-    Fields fields = fields(event);
+  private Optional<Output> take(SseReader.Event event) throws IOException {
+    JsonFields fields = fields(event);
     switch (event.type()) {
       case "output" -> {
         Output.Data data =
-            new Output.Data(channel(fields), fields.whole("offset"), bytes(fields)).from(offset);
+            new Output.Data(channel(fields), fields.integer("offset"), bytes(fields)).from(offset);
         if (data.end() <= offset) {
           return Optional.empty(); // it was read before
         }
         return Optional.of(advance(data));
       }
       case "gap" -> {
-        Output.Gap gap = new Output.Gap(fields.whole("offset"), fields.whole("lost"));
+        Output.Gap gap = new Output.Gap(fields.integer("offset"), fields.integer("lost"));
         return gap.end() <= offset ? Optional.empty() : Optional.of(advance(gap));
       }
       case "exit" -> {
         exit = Exit.read(fields.all());
         following.disconnect();
       }
-      case "error" -> throw error(fields).exception();
+      case "error" -> throw streamError(fields).exception();
       default -> {} // something newer
     }
     return Optional.empty();
@@ -96,15 +96,15 @@ public final class Execution implements AutoCloseable {
     return piece;
   }
 
-  private static Fields fields(Sse.Event event) throws IOException {
+  private static JsonFields fields(SseReader.Event event) throws IOException {
     try {
-      return Fields.parse(event.data());
+      return JsonFields.parse(event.data());
     } catch (MalformedJson e) {
       throw new IOException("an event cannot be read", e);
     }
   }
 
-  private static Output.Channel channel(Fields fields) throws IOException {
+  private static Output.Channel channel(JsonFields fields) throws IOException {
     try {
       return Output.Channel.valueOf(fields.text("channel").toUpperCase(Locale.ROOT));
     } catch (IllegalArgumentException e) {
@@ -112,7 +112,7 @@ public final class Execution implements AutoCloseable {
     }
   }
 
-  private static byte[] bytes(Fields fields) throws IOException {
+  private static byte[] bytes(JsonFields fields) throws IOException {
     String data = fields.text("data");
     if (!fields.text("encoding").equals("base64")) {
       return data.getBytes(StandardCharsets.UTF_8);
@@ -125,15 +125,15 @@ public final class Execution implements AutoCloseable {
   }
 
   /** An error in the midst of a stream: the sandbox cannot be reached, or is gone. */
-  static Problem error(Fields fields) {
+  static Problem streamError(JsonFields fields) {
     String code = fields.text("code");
     boolean passing = code.equals("PROVIDER_UNAVAILABLE") || code.equals("OUTCOME_UNKNOWN");
     return new Problem(
         code,
         Problem.category(code, passing ? 503 : 0),
         passing ? 503 : 0,
-        fields.maybeText("detail").orElse(code),
-        fields.maybeText("remedy").orElse(""),
+        fields.optionalText("detail").orElse(code),
+        fields.optionalText("remedy").orElse(""),
         Optional.empty(),
         "",
         Map.of());
@@ -177,7 +177,7 @@ public final class Execution implements AutoCloseable {
 
   /** Sends a signal such as TERM, SIGTERM or 15. */
   public void signal(String signal) {
-    transport.post(address.slash("signal"), Map.of("signal", signal));
+    transport.post(address.resolve("signal"), Map.of("signal", signal));
   }
 
   /** Kills the command and everything it started. */
@@ -201,11 +201,11 @@ public final class Execution implements AutoCloseable {
     @Override
     public void write(byte[] bytes, int from, int length) throws IOException {
       if (length > 0) {
-        send(address.slash("stdin"), bytes, from, length);
+        send(address.resolve("stdin"), bytes, from, length);
       }
     }
 
-    private void send(Address to, byte[] bytes, int from, int length) throws IOException {
+    private void send(ApiPath to, byte[] bytes, int from, int length) throws IOException {
       if (ended) {
         throw new IOException("the input was closed");
       }
@@ -224,7 +224,7 @@ public final class Execution implements AutoCloseable {
     @Override
     public void close() throws IOException {
       if (!ended) {
-        send(address.slash("stdin").with("close", true), new byte[0], 0, 0);
+        send(address.resolve("stdin").query("close", true), new byte[0], 0, 0);
         ended = true;
       }
     }

@@ -25,16 +25,16 @@ public record ExecutionInfo(
     Optional<Exit> exit,
     Map<String, Object> document) {
 
-  static ExecutionInfo read(Fields fields) {
+  static ExecutionInfo read(JsonFields fields) {
     return new ExecutionInfo(
         fields.text("id"),
-        fields.whole("pid"),
-        fields.words("argv"),
+        fields.integer("pid"),
+        fields.strings("argv"),
         fields.time("startedAt"),
         fields.flag("running"),
         fields.all().containsKey("terminal"),
-        fields.whole("firstOffset"),
-        fields.whole("endOffset"),
+        fields.integer("firstOffset"),
+        fields.integer("endOffset"),
         fields.all().containsKey("exit")
             ? Optional.of(Exit.read(fields.object("exit").all()))
             : Optional.empty(),

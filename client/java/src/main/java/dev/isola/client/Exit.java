@@ -63,23 +63,24 @@ public sealed interface Exit {
 
   /** Reads what the server says; a kind that is newer than this is one that was not seen. */
   static Exit read(Map<String, Object> document) {
-    Fields fields = new Fields(document);
+    JsonFields fields = new JsonFields(document);
     String kind = fields.text("kind");
     return switch (kind) {
       case "exited" ->
           new Exited(
               fields
-                  .maybeWhole("code")
-                  .or(() -> fields.maybeWhole("exitCode"))
+                  .optionalInteger("code")
+                  .or(() -> fields.optionalInteger("exitCode"))
                   .orElse(0L)
                   .intValue());
       case "signaled" ->
           new Signaled(
-              fields.maybeText("signal").orElse("?"),
-              fields.maybeWhole("number").orElse(0L).intValue());
-      case "timedOut" -> new TimedOut(Duration.ofMillis(fields.maybeWhole("afterMs").orElse(0L)));
+              fields.optionalText("signal").orElse("?"),
+              fields.optionalInteger("number").orElse(0L).intValue());
+      case "timedOut" ->
+          new TimedOut(Duration.ofMillis(fields.optionalInteger("afterMs").orElse(0L)));
       case "outOfMemory" -> new OutOfMemory();
-      case "lost" -> new Lost(fields.maybeText("why").orElse("no reason was given"));
+      case "lost" -> new Lost(fields.optionalText("why").orElse("no reason was given"));
       default -> new Lost("it ended as '" + kind + "', which this client does not know");
     };
   }

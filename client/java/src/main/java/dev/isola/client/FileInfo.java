@@ -21,15 +21,15 @@ public record FileInfo(
     Optional<String> linkTarget,
     Map<String, Object> document) {
 
-  static FileInfo read(Fields fields) {
+  static FileInfo read(JsonFields fields) {
     return new FileInfo(
         fields.text("path"),
         fields.text("name"),
         fields.text("type"),
         Integer.parseInt(fields.text("mode"), 8),
-        fields.whole("size"),
+        fields.integer("size"),
         fields.time("modifiedAt"),
-        fields.maybeText("linkTarget"),
+        fields.optionalText("linkTarget"),
         fields.all());
   }
 

@@ -26,16 +26,16 @@ public final class Files {
   private static final Duration LONG = Duration.ofMinutes(5);
 
   private final Transport transport;
-  private final Address address;
+  private final ApiPath address;
 
-  Files(Transport transport, Address sandbox) {
+  Files(Transport transport, ApiPath sandbox) {
     this.transport = transport;
-    this.address = sandbox.slash("files");
+    this.address = sandbox.resolve("files");
   }
 
   /** Opens a file; the caller closes the stream. */
   public InputStream read(String path) {
-    return transport.open(address.slash("content").with("path", path));
+    return transport.open(address.resolve("content").query("path", path));
   }
 
   public String readText(String path) throws IOException {
@@ -65,16 +65,16 @@ public final class Files {
    */
   public FileInfo write(
       String path, InputStream content, long length, OptionalInt mode, LongConsumer progress) {
-    Address to = address.slash("content").with("path", path);
+    ApiPath to = address.resolve("content").query("path", path);
     if (mode.isPresent()) {
-      to = to.with("mode", octal(mode.getAsInt()));
+      to = to.query("mode", octal(mode.getAsInt()));
     }
     return FileInfo.read(send(to, BYTES, content, length, progress));
   }
 
-  private Fields send(
-      Address to, String type, InputStream content, long length, LongConsumer progress) {
-    Content counted = new Content(content, progress);
+  private JsonFields send(
+      ApiPath to, String type, InputStream content, long length, LongConsumer progress) {
+    CountingInputStream counted = new CountingInputStream(content, progress);
     BodyPublisher stream = BodyPublishers.ofInputStream(() -> counted);
     BodyPublisher body =
         length > 0
@@ -89,7 +89,7 @@ public final class Files {
 
   /** Describes a file; of a link the link itself. */
   public FileInfo stat(String path) {
-    return FileInfo.read(transport.get(address.slash("stat").with("path", path)));
+    return FileInfo.read(transport.get(address.resolve("stat").query("path", path)));
   }
 
   /** Describes a file, if there is one. */
@@ -113,40 +113,41 @@ public final class Files {
    * @param depth how many levels; 0 for all
    */
   public List<FileInfo> list(String path, int depth) {
-    return entries(transport.get(address.with("path", path).with("depth", depth)));
+    return entries(transport.get(address.query("path", path).query("depth", depth)));
   }
 
   /** Finds files beneath a folder by a pattern with *, ?, [a-z] and **; at most 10,000. */
   public List<FileInfo> glob(String path, String pattern) {
     return entries(
-        transport.get(address.slash("glob").with("path", path).with("pattern", pattern)));
+        transport.get(address.resolve("glob").query("path", path).query("pattern", pattern)));
   }
 
-  private static List<FileInfo> entries(Fields answer) {
+  private static List<FileInfo> entries(JsonFields answer) {
     return answer.list("entries").stream().map(FileInfo::read).toList();
   }
 
   public void move(String from, String to, boolean replace) {
-    transport.post(address.slash("move"), Map.of("from", from, "to", to, "replace", replace), LONG);
+    transport.post(
+        address.resolve("move"), Map.of("from", from, "to", to, "replace", replace), LONG);
   }
 
   /** Removes a file, a link or a folder; a folder that is not empty only when recursive. */
   public void remove(String path, boolean recursive) {
-    transport.delete(address.with("path", path).with("recursive", recursive), LONG);
+    transport.delete(address.query("path", path).query("recursive", recursive), LONG);
   }
 
   public void changeMode(String path, int mode) {
-    transport.post(address.slash("mode"), Map.of("path", path, "mode", octal(mode)));
+    transport.post(address.resolve("mode"), Map.of("path", path, "mode", octal(mode)));
   }
 
   /** Makes a folder and its parents; one that is there stays. */
   public void makeFolder(String path) {
-    transport.post(address.slash("folder"), Map.of("path", path));
+    transport.post(address.resolve("folder"), Map.of("path", path));
   }
 
   /** Opens a tar archive of a folder; the caller closes the stream. */
   public InputStream exportTree(String path, List<String> excludes) {
-    return transport.open(address.slash("tree").with("path", path).with("exclude", excludes));
+    return transport.open(address.resolve("tree").query("path", path).query("exclude", excludes));
   }
 
   /** Unpacks a tar archive into a folder, which is made when missing. */
@@ -155,7 +156,7 @@ public final class Files {
   }
 
   private void importTree(String path, InputStream archive, LongConsumer progress) {
-    send(address.slash("tree").with("path", path), TAR, archive, -1, progress);
+    send(address.resolve("tree").query("path", path), TAR, archive, -1, progress);
   }
 
   /**
@@ -187,7 +188,7 @@ public final class Files {
    */
   public List<String> download(String from, Path to, LongConsumer progress) throws IOException {
     try (InputStream archive = exportTree(from, List.of())) {
-      return TreeUnpacker.unpack(new Content(archive, progress), to);
+      return TreeUnpacker.unpack(new CountingInputStream(archive, progress), to);
     }
   }
 

@@ -11,15 +11,15 @@ import java.util.Optional;
  */
 public record Fork(
     String kind, Optional<SandboxInfo> sandbox, Optional<String> by, Optional<String> error) {
-  static Fork read(String kind, Fields fields) {
+  static Fork read(String kind, JsonFields fields) {
     if (fields.all().containsKey("sandbox")) {
       return new Fork(
           kind,
           Optional.of(SandboxInfo.read(fields.object("sandbox"))),
-          fields.maybeText("by"),
+          fields.optionalText("by"),
           Optional.empty());
     }
-    Fields error = fields.object("error");
+    JsonFields error = fields.object("error");
     return new Fork(
         kind,
         Optional.empty(),

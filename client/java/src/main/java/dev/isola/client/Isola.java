@@ -61,7 +61,7 @@ public final class Isola implements AutoCloseable {
       value = usual;
     }
     if (value.isEmpty()) {
-      throw Problem.here(
+      throw Problem.clientSide(
               "UNAUTHENTICATED",
               "there is no key",
               "set " + variable + ", or the system property " + property)
@@ -72,14 +72,14 @@ public final class Isola implements AutoCloseable {
 
   /** Makes a sandbox. Should the answer get lost, the order is repeated and makes no second one. */
   public Sandbox create(SandboxSpec spec) {
-    return sandbox(order(spec).id());
+    return sandbox(createAndDescribe(spec).id());
   }
 
   /** Makes a sandbox and returns what the server says of it. */
-  public SandboxInfo order(SandboxSpec spec) {
+  public SandboxInfo createAndDescribe(SandboxSpec spec) {
     return SandboxInfo.read(
-        transport.order(
-            Address.of("sandboxes"), spec.document(), UUID.randomUUID().toString(), CREATE));
+        transport.postIdempotent(
+            ApiPath.of("sandboxes"), spec.document(), UUID.randomUUID().toString(), CREATE));
   }
 
   /** Returns a handle; whether there is such a sandbox is seen when it is used. */
@@ -90,12 +90,12 @@ public final class Isola implements AutoCloseable {
   /** Lists sandboxes, oldest first. */
   public List<SandboxInfo> list(SandboxFilter filter) {
     List<SandboxInfo> all = new ArrayList<>();
-    Address first = filter.of(Address.of("sandboxes").with("limit", 1000));
+    ApiPath first = filter.applyTo(ApiPath.of("sandboxes").query("limit", 1000));
     Optional<String> next = Optional.empty();
     do {
-      Fields page = transport.get(next.isPresent() ? first.with("cursor", next.get()) : first);
+      JsonFields page = transport.get(next.isPresent() ? first.query("cursor", next.get()) : first);
       page.list("sandboxes").forEach(one -> all.add(SandboxInfo.read(one)));
-      next = page.maybeText("next");
+      next = page.optionalText("next");
     } while (next.isPresent() && all.size() < MOST);
     return all;
   }
@@ -106,8 +106,8 @@ public final class Isola implements AutoCloseable {
    * @param sandbox one of them only
    * @param after the number of the last event that is known; from now on when empty
    */
-  public Events events(Optional<String> sandbox, Optional<Long> after) {
-    return new Events(transport, sandbox, after).begun();
+  public EventStream events(Optional<String> sandbox, Optional<Long> after) {
+    return new EventStream(transport, sandbox, after).connect();
   }
 
   public Snapshots snapshots() {
@@ -128,8 +128,8 @@ public final class Isola implements AutoCloseable {
 
   /** Describes the providers of the server, as its API does. */
   public List<Map<String, Object>> providers() {
-    return transport.get(Address.of("providers")).list("providers").stream()
-        .map(Fields::all)
+    return transport.get(ApiPath.of("providers")).list("providers").stream()
+        .map(JsonFields::all)
         .toList();
   }
 

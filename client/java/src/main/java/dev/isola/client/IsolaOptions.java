@@ -45,7 +45,7 @@ public record IsolaOptions(
     } catch (IllegalArgumentException e) {
       // said below
     }
-    throw Problem.here(
+    throw Problem.clientSide(
             "INVALID_REQUEST",
             "'" + url + "' is not the URL of a server",
             "write it like http://127.0.0.1:7777")
@@ -54,7 +54,7 @@ public record IsolaOptions(
 
   private static String checked(String key) {
     if (key.isEmpty() || !key.chars().allMatch(c -> c > 0x20 && c < 0x7f)) {
-      throw Problem.here(
+      throw Problem.clientSide(
               "INVALID_REQUEST",
               key.isEmpty() ? "there is no key" : "the key has characters that no key has",
               "take one of the server's keys, without spaces and line breaks")

@@ -13,9 +13,9 @@ public final class Ports {
    * @param open whether anybody may look, without a key
    * @param document everything the server said
    */
-  public record Port(int port, boolean open, Map<String, Object> document) {
-    static Port read(Fields fields) {
-      return new Port((int) fields.whole("port"), fields.flag("public"), fields.all());
+  public record Port(int port, boolean isPublic, Map<String, Object> document) {
+    static Port read(JsonFields fields) {
+      return new Port((int) fields.integer("port"), fields.flag("public"), fields.all());
     }
   }
 
@@ -23,11 +23,11 @@ public final class Ports {
   public record Link(String url, Optional<String> expiresAt, Map<String, Object> document) {}
 
   private final Transport transport;
-  private final Address address;
+  private final ApiPath address;
 
-  Ports(Transport transport, Address sandbox) {
+  Ports(Transport transport, ApiPath sandbox) {
     this.transport = transport;
-    this.address = sandbox.slash("ports");
+    this.address = sandbox.resolve("ports");
   }
 
   /** Lists the ports that are open to everybody. */
@@ -37,13 +37,13 @@ public final class Ports {
 
   /** Lets anybody look at a port, or only who has a key. */
   public void setPublic(int port, boolean open) {
-    transport.put(address.slash(Integer.toString(port)), Map.of("public", open));
+    transport.put(address.resolve(Integer.toString(port)), Map.of("public", open));
   }
 
   public Link link(int port, Duration ttl) {
-    Fields answer =
+    JsonFields answer =
         transport.post(
-            address.slash(Integer.toString(port), "link"), Map.of("ttlSeconds", ttl.toSeconds()));
-    return new Link(answer.text("url"), answer.maybeText("expiresAt"), answer.all());
+            address.resolve(Integer.toString(port), "link"), Map.of("ttlSeconds", ttl.toSeconds()));
+    return new Link(answer.text("url"), answer.optionalText("expiresAt"), answer.all());
   }
 }

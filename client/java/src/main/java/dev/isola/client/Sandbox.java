@@ -19,13 +19,13 @@ public final class Sandbox {
   private static final Duration GRACE = Duration.ofSeconds(30);
 
   private final Transport transport;
-  private final Address address;
+  private final ApiPath address;
   private final String id;
 
   Sandbox(Transport transport, String id) {
     this.transport = transport;
     this.id = id;
-    this.address = Address.of("sandboxes", id);
+    this.address = ApiPath.of("sandboxes", id);
   }
 
   public String id() {
@@ -58,7 +58,7 @@ public final class Sandbox {
 
   private ExecResult exec(Map<String, Object> body, Command command) {
     Duration timeout = command.timeout().map(time -> time.plus(GRACE)).orElse(LONGEST_EXEC);
-    return ExecResult.read(transport.post(address.slash("exec"), body, timeout));
+    return ExecResult.read(transport.post(address.resolve("exec"), body, timeout));
   }
 
   /** Starts a command in the background, without input. */
@@ -74,7 +74,7 @@ public final class Sandbox {
   public Execution start(Command command, boolean stdin) {
     Map<String, Object> body = command.document();
     body.put("stdin", stdin);
-    Fields answer = transport.post(address.slash("executions"), body);
+    JsonFields answer = transport.post(address.resolve("executions"), body);
     return execution(answer.text("id"), 0);
   }
 
@@ -84,7 +84,7 @@ public final class Sandbox {
   }
 
   public List<ExecutionInfo> executions() {
-    return transport.get(address.slash("executions")).list("executions").stream()
+    return transport.get(address.resolve("executions")).list("executions").stream()
         .map(ExecutionInfo::read)
         .toList();
   }
@@ -93,7 +93,7 @@ public final class Sandbox {
   public Terminal terminal(Command command, int rows, int cols) {
     Map<String, Object> body = new HashMap<>(command.document());
     body.put("terminal", Map.of("rows", rows, "cols", cols));
-    return attach(transport.post(address.slash("executions"), body).text("id"), 0);
+    return attach(transport.post(address.resolve("executions"), body).text("id"), 0);
   }
 
   /** Comes back to a command on a terminal; its screen begins at {@code offset}. */
@@ -115,7 +115,7 @@ public final class Sandbox {
    * @param options tags, path, include and exclude as the API has them; none of them is needed
    */
   public SnapshotInfo snapshot(Map<String, Object> options) {
-    return SnapshotInfo.read(transport.post(address.slash("snapshots"), options, LONGEST_EXEC));
+    return SnapshotInfo.read(transport.post(address.resolve("snapshots"), options, LONGEST_EXEC));
   }
 
   /**
@@ -135,8 +135,8 @@ public final class Sandbox {
    * @return for each the sandbox, or why there is none
    */
   public List<Fork> fork(int count, String kind) {
-    Fields answer =
-        transport.post(address.slash("fork"), Map.of("count", count, "kind", kind), LONGEST_EXEC);
+    JsonFields answer =
+        transport.post(address.resolve("fork"), Map.of("count", count, "kind", kind), LONGEST_EXEC);
     String had = answer.text("kind");
     return answer.list("forks").stream().map(fork -> Fork.read(had, fork)).toList();
   }
@@ -144,26 +144,26 @@ public final class Sandbox {
   /** Lets it live that long from now. */
   public SandboxInfo renew(Duration ttl) {
     return SandboxInfo.read(
-        transport.post(address.slash("renew"), Map.of("ttlSeconds", ttl.toSeconds())));
+        transport.post(address.resolve("renew"), Map.of("ttlSeconds", ttl.toSeconds())));
   }
 
   /** Freezes it with its processes in memory. */
   public SandboxInfo pause() {
-    return SandboxInfo.read(transport.post(address.slash("pause"), Map.of(), LONG));
+    return SandboxInfo.read(transport.post(address.resolve("pause"), Map.of(), LONG));
   }
 
   /** Ends its processes and keeps its files. */
   public SandboxInfo stop() {
-    return SandboxInfo.read(transport.post(address.slash("stop"), Map.of(), LONG));
+    return SandboxInfo.read(transport.post(address.resolve("stop"), Map.of(), LONG));
   }
 
   /** Makes it run again. */
   public SandboxInfo resume() {
-    return SandboxInfo.read(transport.post(address.slash("resume"), Map.of(), LONG));
+    return SandboxInfo.read(transport.post(address.resolve("resume"), Map.of(), LONG));
   }
 
   public Usage usage() {
-    return Usage.read(transport.get(address.slash("usage")));
+    return Usage.read(transport.get(address.resolve("usage")));
   }
 
   /** Destroys it; returns when nothing is left. Once more does no harm. */
@@ -175,7 +175,7 @@ public final class Sandbox {
    * @param force do not spare unsaved work
    */
   public void destroy(boolean force) {
-    transport.delete(force ? address.with("force", true) : address, LONG);
+    transport.delete(force ? address.query("force", true) : address, LONG);
   }
 
   @Override

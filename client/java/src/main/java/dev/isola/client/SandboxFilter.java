@@ -36,8 +36,8 @@ public record SandboxFilter(List<String> states, List<String> tags, Optional<Str
     return more;
   }
 
-  Address of(Address list) {
-    Address all = list.with("state", states).with("tag", tags);
-    return provider.isPresent() ? all.with("provider", provider.get()) : all;
+  ApiPath applyTo(ApiPath list) {
+    ApiPath all = list.query("state", states).query("tag", tags);
+    return provider.isPresent() ? all.query("provider", provider.get()) : all;
   }
 }

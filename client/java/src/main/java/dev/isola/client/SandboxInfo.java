@@ -26,7 +26,7 @@ public record SandboxInfo(
     Map<String, String> tags,
     Map<String, Object> document) {
 
-  static SandboxInfo read(Fields fields) {
+  static SandboxInfo read(JsonFields fields) {
     return new SandboxInfo(
         fields.text("id"),
         fields.text("state"),
@@ -34,9 +34,9 @@ public record SandboxInfo(
         fields.text("isolation"),
         fields.time("createdAt"),
         fields.time("lastActivity"),
-        fields.maybeTime("expiresAt"),
-        fields.maybeText("cause"),
-        fields.texts("tags"),
+        fields.optionalTime("expiresAt"),
+        fields.optionalText("cause"),
+        fields.stringMap("tags"),
         fields.all());
   }
 }

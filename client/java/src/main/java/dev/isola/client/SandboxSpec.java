@@ -36,9 +36,9 @@ public record SandboxSpec(Map<String, Object> document) {
    */
   public static SandboxSpec read(InputStream json) {
     try {
-      return new SandboxSpec(Fields.parse(json.readAllBytes()).all());
+      return new SandboxSpec(JsonFields.parse(json.readAllBytes()).all());
     } catch (IOException | MalformedJson e) {
-      throw Problem.here(
+      throw Problem.clientSide(
               "INVALID_SPEC", "the spec is not a JSON object", "write it like {\"image\": \"...\"}")
           .exception(e);
     }

@@ -23,17 +23,17 @@ public record SnapshotInfo(
     String checksum,
     Map<String, Object> document) {
 
-  static SnapshotInfo read(Fields fields) {
+  static SnapshotInfo read(JsonFields fields) {
     return new SnapshotInfo(
         fields.text("id"),
         fields.time("createdAt"),
         fields.text("sandbox"),
         fields.text("provider"),
-        fields.texts("tags"),
-        fields.maybeText("parent"),
-        fields.whole("files"),
-        fields.whole("bytes"),
-        fields.whole("storedBytes"),
+        fields.stringMap("tags"),
+        fields.optionalText("parent"),
+        fields.integer("files"),
+        fields.integer("bytes"),
+        fields.integer("storedBytes"),
         fields.text("checksum"),
         fields.all());
   }

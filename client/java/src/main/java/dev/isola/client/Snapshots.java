@@ -9,7 +9,7 @@ public final class Snapshots {
   /** Removing and collecting wait for who takes one. */
   private static final Duration LONG = Duration.ofMinutes(10);
 
-  private static final Address ADDRESS = Address.of("snapshots");
+  private static final ApiPath ADDRESS = ApiPath.of("snapshots");
   private final Transport transport;
 
   Snapshots(Transport transport) {
@@ -17,32 +17,33 @@ public final class Snapshots {
   }
 
   /** What became of the files from one snapshot to another, by path. */
-  public record Difference(List<String> added, List<String> changed, List<String> removed) {}
+  public record SnapshotDiff(List<String> added, List<String> changed, List<String> removed) {}
 
   /** What came back from a collection. */
-  public record Collected(long packs, long bytes) {}
+  public record GarbageCollectionResult(long packs, long bytes) {}
 
   public List<SnapshotInfo> list() {
     return transport.get(ADDRESS).list("snapshots").stream().map(SnapshotInfo::read).toList();
   }
 
   public SnapshotInfo get(String id) {
-    return SnapshotInfo.read(transport.get(ADDRESS.slash(id)));
+    return SnapshotInfo.read(transport.get(ADDRESS.resolve(id)));
   }
 
-  public Difference diff(String from, String to) {
-    Fields answer = transport.get(ADDRESS.slash(from).slash("diff").with("to", to));
-    return new Difference(answer.words("added"), answer.words("changed"), answer.words("removed"));
+  public SnapshotDiff diff(String from, String to) {
+    JsonFields answer = transport.get(ADDRESS.resolve(from).resolve("diff").query("to", to));
+    return new SnapshotDiff(
+        answer.strings("added"), answer.strings("changed"), answer.strings("removed"));
   }
 
-  /** Removes one; its space comes back with {@link #collect}. */
+  /** Removes one; its space comes back with {@link #collectGarbage}. */
   public void remove(String id) {
-    transport.delete(ADDRESS.slash(id), LONG);
+    transport.delete(ADDRESS.resolve(id), LONG);
   }
 
   /** Frees what no snapshot needs; for keys with scope admin. */
-  public Collected collect() {
-    Fields answer = transport.post(Address.of("gc", "snapshots"), Map.of(), LONG);
-    return new Collected(answer.whole("packs"), answer.whole("bytes"));
+  public GarbageCollectionResult collectGarbage() {
+    JsonFields answer = transport.post(ApiPath.of("gc", "snapshots"), Map.of(), LONG);
+    return new GarbageCollectionResult(answer.integer("packs"), answer.integer("bytes"));
   }
 }

@@ -21,18 +21,19 @@ public final class TemplateBuild implements AutoCloseable {
   public record Line(long number, Instant at, String level, Optional<Long> step, String message) {}
 
   private final Transport transport;
-  private final Address address;
+  private final ApiPath address;
   private final String id;
-  private final Following following;
+  private final ReconnectingStream following;
   private long offset;
   private @Nullable TemplateBuildInfo result;
 
-  TemplateBuild(Transport transport, Address address, String id) {
+  TemplateBuild(Transport transport, ApiPath address, String id) {
     this.transport = transport;
     this.address = address;
     this.id = id;
     this.following =
-        new Following(transport, () -> address.slash("log").with("offset", offset), "the log was");
+        new ReconnectingStream(
+            transport, () -> address.resolve("log").query("offset", offset), "the log was");
   }
 
   /** Returns what names it within its template. */
@@ -55,16 +56,16 @@ public final class TemplateBuild implements AutoCloseable {
     return Optional.empty();
   }
 
-  private Optional<Line> take(Sse.Event event) throws IOException {
-    Fields fields = fields(event);
+  private Optional<Line> take(SseReader.Event event) throws IOException {
+    JsonFields fields = fields(event);
     switch (event.type()) {
       case "line" -> {
         Line line =
             new Line(
-                fields.whole("number"),
+                fields.integer("number"),
                 fields.time("at"),
                 fields.text("level"),
-                fields.maybeWhole("step"),
+                fields.optionalInteger("step"),
                 fields.text("message"));
         if (line.number() < offset) {
           return Optional.empty(); // it was read before
@@ -76,15 +77,15 @@ public final class TemplateBuild implements AutoCloseable {
         result = TemplateBuildInfo.read(fields);
         following.disconnect();
       }
-      case "error" -> throw Execution.error(fields).exception();
+      case "error" -> throw Execution.streamError(fields).exception();
       default -> {} // something newer
     }
     return Optional.empty();
   }
 
-  private static Fields fields(Sse.Event event) throws IOException {
+  private static JsonFields fields(SseReader.Event event) throws IOException {
     try {
-      return Fields.parse(event.data());
+      return JsonFields.parse(event.data());
     } catch (MalformedJson e) {
       throw new IOException("an event cannot be read", e);
     }

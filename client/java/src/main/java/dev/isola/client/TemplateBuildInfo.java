@@ -28,13 +28,13 @@ public record TemplateBuildInfo(
     return state.equals("ready");
   }
 
-  static TemplateBuildInfo read(Fields fields) {
+  static TemplateBuildInfo read(JsonFields fields) {
     return new TemplateBuildInfo(
         fields.text("id"),
         fields.text("template"),
         fields.text("state"),
-        fields.maybeText("reason").orElse(""),
-        fields.maybeWhole("failedStep"),
+        fields.optionalText("reason").orElse(""),
+        fields.optionalInteger("failedStep"),
         fields.time("createdAt"),
         fields.time("updatedAt"),
         fields.all());

@@ -25,11 +25,11 @@ public record TemplateInfo(
     return image.isPresent();
   }
 
-  static TemplateInfo read(Fields fields) {
+  static TemplateInfo read(JsonFields fields) {
     return new TemplateInfo(
         fields.text("id"),
         fields.text("name"),
-        fields.maybeText("image"),
+        fields.optionalText("image"),
         fields.text("build"),
         fields.time("createdAt"),
         fields.time("updatedAt"),

@@ -16,7 +16,7 @@ public final class Templates {
   /** Removing one removes its image. */
   private static final Duration LONG = Duration.ofMinutes(10);
 
-  private static final Address ADDRESS = Address.of("templates");
+  private static final ApiPath ADDRESS = ApiPath.of("templates");
   private final Transport transport;
 
   Templates(Transport transport) {
@@ -28,24 +28,24 @@ public final class Templates {
   }
 
   public TemplateInfo get(String name) {
-    return TemplateInfo.read(transport.get(ADDRESS.slash(name)));
+    return TemplateInfo.read(transport.get(ADDRESS.resolve(name)));
   }
 
   /** Removes a template with its image and builds; refused while a sandbox uses it. */
   public void remove(String name) {
-    transport.delete(ADDRESS.slash(name), LONG);
+    transport.delete(ADDRESS.resolve(name), LONG);
   }
 
   /** Lists the builds of a template that the server remembers, newest first. */
   public List<TemplateBuildInfo> builds(String name) {
-    return transport.get(ADDRESS.slash(name, "builds")).list("builds").stream()
+    return transport.get(ADDRESS.resolve(name, "builds")).list("builds").stream()
         .map(TemplateBuildInfo::read)
         .toList();
   }
 
   /** Returns a build that was begun before. */
   public TemplateBuild build(String name, String build) {
-    return new TemplateBuild(transport, ADDRESS.slash(name, "builds", build), build);
+    return new TemplateBuild(transport, ADDRESS.resolve(name, "builds", build), build);
   }
 
   /** Begins a build where the server decides. */
@@ -72,7 +72,7 @@ public final class Templates {
     if (!network.isEmpty()) {
       body.put("network", network);
     }
-    Fields begun = transport.post(ADDRESS.slash(name, "builds"), body);
+    JsonFields begun = transport.post(ADDRESS.resolve(name, "builds"), body);
     return build(begun.text("template"), begun.text("id"));
   }
 
@@ -104,10 +104,10 @@ public final class Templates {
 
   private String upload(Path folder, String from) throws IOException {
     try (CopyArchive archive = CopyArchive.pack(folder, from)) {
-      Address address = ADDRESS.slash("uploads", archive.sha256());
+      ApiPath address = ADDRESS.resolve("uploads", archive.sha256());
       if (!transport.get(address).flag("uploaded")) {
         try (InputStream in = archive.open()) {
-          Content counted = new Content(in, bytes -> {});
+          CountingInputStream counted = new CountingInputStream(in, bytes -> {});
           transport.upload(
               "PUT",
               address,

@@ -28,24 +28,24 @@ public final class Terminal implements AutoCloseable {
   private static final String PROTOCOL = "isola.terminal.v1";
 
   private final Transport transport;
-  private final Address address;
+  private final ApiPath address;
   private final String id;
-  private final Patience patience;
+  private final ReconnectBackoff patience;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
-  private @Nullable TerminalLine line;
+  private @Nullable TerminalConnection line;
   private @Nullable Map<String, Object> size;
   private @Nullable Exit exit;
   private long offset;
   private volatile boolean closed;
   private volatile Consumer<Boolean> watcher = ignored -> {};
 
-  Terminal(Transport transport, Address sandbox, String id, long offset) {
+  Terminal(Transport transport, ApiPath sandbox, String id, long offset) {
     this.transport = transport;
     this.id = id;
-    this.address = sandbox.slash("executions", id);
+    this.address = sandbox.resolve("executions", id);
     this.offset = offset;
-    this.patience = new Patience(transport.options().reconnectFor());
+    this.patience = new ReconnectBackoff(transport.options().reconnectFor());
   }
 
   /** Returns what names its execution, also for a later {@link Sandbox#attach}. */
@@ -67,7 +67,7 @@ public final class Terminal implements AutoCloseable {
   public Optional<Output> read() {
     while (exit == null) {
       try {
-        TerminalLine from = current();
+        TerminalConnection from = current();
         if (from == null) {
           from = connect();
         }
@@ -80,7 +80,7 @@ public final class Terminal implements AutoCloseable {
       } catch (InterruptedException e) {
         throw Transport.cancelled(e);
       } catch (IsolaException e) {
-        if (!Transport.passing(e)) {
+        if (!Transport.isTransient(e)) {
           disconnect();
           throw e;
         }
@@ -90,7 +90,7 @@ public final class Terminal implements AutoCloseable {
     return Optional.empty();
   }
 
-  private @Nullable TerminalLine current() {
+  private @Nullable TerminalConnection current() {
     lock.lock();
     try {
       return line;
@@ -99,9 +99,10 @@ public final class Terminal implements AutoCloseable {
     }
   }
 
-  private TerminalLine connect() throws IOException {
-    TerminalLine opened =
-        TerminalLine.open(transport, address.slash("terminal").with("offset", offset), PROTOCOL);
+  private TerminalConnection connect() throws IOException {
+    TerminalConnection opened =
+        TerminalConnection.open(
+            transport, address.resolve("terminal").query("offset", offset), PROTOCOL);
     lock.lock();
     try {
       if (size != null) {
@@ -135,13 +136,14 @@ public final class Terminal implements AutoCloseable {
   private void again(IsolaException failure) {
     disconnect();
     if (closed) {
-      throw Problem.here("CANCELLED", "the terminal was closed", "attach to it again").exception();
+      throw Problem.clientSide("CANCELLED", "the terminal was closed", "attach to it again")
+          .exception();
     }
-    if (!Transport.passing(failure)) {
+    if (!Transport.isTransient(failure)) {
       throw failure;
     }
     watcher.accept(false);
-    patience.pause(failure);
+    patience.awaitRetry(failure);
   }
 
   private void disconnect() {
@@ -156,36 +158,36 @@ public final class Terminal implements AutoCloseable {
     }
   }
 
-  private Optional<Output> take(TerminalLine.Item item) throws IOException {
+  private Optional<Output> take(TerminalConnection.Message item) throws IOException {
     return switch (item) {
-      case TerminalLine.Item.Bytes(ByteBuffer bytes) -> {
-        patience.heard();
+      case TerminalConnection.Message.Bytes(ByteBuffer bytes) -> {
+        patience.dataReceived();
         byte[] content = new byte[bytes.remaining()];
         bytes.get(content);
         Output.Data data = new Output.Data(Output.Channel.TERMINAL, offset, content);
         offset = data.end();
         yield content.length == 0 ? Optional.empty() : Optional.of(data);
       }
-      case TerminalLine.Item.Text(String message) -> {
-        patience.heard();
+      case TerminalConnection.Message.Text(String message) -> {
+        patience.dataReceived();
         yield said(message);
       }
-      case TerminalLine.Item.Closed(int status) ->
+      case TerminalConnection.Message.Closed(int status) ->
           throw new IOException("the connection was closed with " + status);
     };
   }
 
   private Optional<Output> said(String message) throws IOException {
-    Fields fields = fields(message);
+    JsonFields fields = fields(message);
     switch (fields.text("type")) {
       case "attached", "gap" -> {
-        return skipTo(fields.whole("offset"));
+        return skipTo(fields.integer("offset"));
       }
       case "exit" -> {
         exit = Exit.read(fields.all());
         disconnect();
       }
-      case "error" -> throw Execution.error(fields).exception();
+      case "error" -> throw Execution.streamError(fields).exception();
       default -> {} // something newer
     }
     return Optional.empty();
@@ -200,9 +202,9 @@ public final class Terminal implements AutoCloseable {
     return Optional.of(gap);
   }
 
-  private static Fields fields(String message) throws IOException {
+  private static JsonFields fields(String message) throws IOException {
     try {
-      return Fields.parse(message);
+      return JsonFields.parse(message);
     } catch (MalformedJson e) {
       throw new IOException("a message cannot be read", e);
     }
@@ -228,7 +230,7 @@ public final class Terminal implements AutoCloseable {
   /** Tells the command the size of the window; again after a new connection. */
   public void resize(int rows, int cols) {
     Map<String, Object> message = Map.of("type", "resize", "rows", rows, "cols", cols);
-    TerminalLine to;
+    TerminalConnection to;
     lock.lock();
     try {
       size = message;
@@ -247,7 +249,7 @@ public final class Terminal implements AutoCloseable {
 
   /** Sends a signal such as TERM, SIGTERM or 15. */
   public void signal(String signal) {
-    transport.post(address.slash("signal"), Map.of("signal", signal));
+    transport.post(address.resolve("signal"), Map.of("signal", signal));
   }
 
   private static String text(Map<String, Object> message) {
@@ -275,9 +277,9 @@ public final class Terminal implements AutoCloseable {
     @Override
     public void write(byte[] bytes, int from, int length) throws IOException {
       long until = System.nanoTime() + transport.options().reconnectFor().toNanos();
-      TerminalLine failed = null;
+      TerminalConnection failed = null;
       while (true) {
-        TerminalLine to = connected(failed, until);
+        TerminalConnection to = connected(failed, until);
         try {
           to.send(bytes, from, length);
           return;
@@ -287,7 +289,8 @@ public final class Terminal implements AutoCloseable {
       }
     }
 
-    private TerminalLine connected(@Nullable TerminalLine failed, long until) throws IOException {
+    private TerminalConnection connected(@Nullable TerminalConnection failed, long until)
+        throws IOException {
       lock.lock();
       try {
         while (line == null || line == failed) {

@@ -40,7 +40,7 @@ final class Transport implements AutoCloseable {
   private static final Duration CONNECT = Duration.ofSeconds(10);
 
   /** How long a stream may be silent: a server breathes at least every ten seconds. */
-  static final Duration SILENCE = Duration.ofSeconds(45);
+  static final Duration IDLE_TIMEOUT = Duration.ofSeconds(45);
 
   private final IsolaOptions options;
   private final HttpClient http;
@@ -71,29 +71,30 @@ final class Transport implements AutoCloseable {
   }
 
   /** Asks, as often as the options allow. */
-  Fields get(Address address) {
+  JsonFields get(ApiPath address) {
     return answer(repeated(request(address).timeout(options.timeout()).GET().build()), true);
   }
 
   /** Opens a stream; the caller closes it. */
-  InputStream open(Address address) {
+  InputStream open(ApiPath address) {
     HttpRequest request = request(address).timeout(options.timeout()).GET().build();
-    return new WatchedStream(repeated(request).body(), SILENCE);
+    return new IdleTimeoutInputStream(repeated(request).body(), IDLE_TIMEOUT);
   }
 
   /** Opens a stream once; who follows it has a patience of its own. */
-  InputStream openOnce(Address address) {
+  InputStream openOnce(ApiPath address) {
     HttpRequest request =
         request(address)
             .timeout(options.timeout())
             .header("Accept", "text/event-stream")
             .GET()
             .build();
-    return new WatchedStream(once(request, true).body(), SILENCE);
+    return new IdleTimeoutInputStream(once(request, true).body(), IDLE_TIMEOUT);
   }
 
   /** Sends an order that bears a key of its own, so that a second one makes nothing new. */
-  Fields order(Address address, Map<String, ?> body, String idempotencyKey, Duration timeout) {
+  JsonFields postIdempotent(
+      ApiPath address, Map<String, ?> body, String idempotencyKey, Duration timeout) {
     return answer(
         repeated(
             request(address)
@@ -105,19 +106,19 @@ final class Transport implements AutoCloseable {
         false);
   }
 
-  Fields post(Address address, Map<String, ?> body, Duration timeout) {
+  JsonFields post(ApiPath address, Map<String, ?> body, Duration timeout) {
     return send("POST", address, body, timeout);
   }
 
-  Fields post(Address address, Map<String, ?> body) {
+  JsonFields post(ApiPath address, Map<String, ?> body) {
     return send("POST", address, body, options.timeout());
   }
 
-  Fields put(Address address, Map<String, ?> body) {
+  JsonFields put(ApiPath address, Map<String, ?> body) {
     return send("PUT", address, body, options.timeout());
   }
 
-  private Fields send(String method, Address address, Map<String, ?> body, Duration timeout) {
+  private JsonFields send(String method, ApiPath address, Map<String, ?> body, Duration timeout) {
     return answer(
         once(
             request(address)
@@ -129,7 +130,7 @@ final class Transport implements AutoCloseable {
         false);
   }
 
-  void delete(Address address, Duration timeout) {
+  void delete(ApiPath address, Duration timeout) {
     answer(once(request(address).timeout(timeout).DELETE().build(), false), false);
   }
 
@@ -139,8 +140,8 @@ final class Transport implements AutoCloseable {
    *
    * @param moved how much of the body was taken so far
    */
-  Fields upload(
-      String method, Address address, String type, BodyPublisher body, LongSupplier moved) {
+  JsonFields upload(
+      String method, ApiPath address, String type, BodyPublisher body, LongSupplier moved) {
     HttpRequest request =
         request(address).header("Content-Type", type).method(method, body).build();
     CompletableFuture<HttpResponse<InputStream>> answer =
@@ -170,7 +171,7 @@ final class Transport implements AutoCloseable {
   }
 
   /** Opens a WebSocket, or says why not. */
-  WebSocket webSocket(Address address, String protocol, WebSocket.Listener listener)
+  WebSocket webSocket(ApiPath address, String protocol, WebSocket.Listener listener)
       throws IOException {
     URI uri = URI.create(uri(address).toString().replaceFirst("^http", "ws"));
     try {
@@ -187,11 +188,11 @@ final class Transport implements AutoCloseable {
     }
   }
 
-  private URI uri(Address address) {
+  private URI uri(ApiPath address) {
     return URI.create(options.url() + address.text());
   }
 
-  private HttpRequest.Builder request(Address address) {
+  private HttpRequest.Builder request(ApiPath address) {
     return HttpRequest.newBuilder(uri(address)).header("Authorization", "Bearer " + options.key());
   }
 
@@ -200,17 +201,17 @@ final class Transport implements AutoCloseable {
       try {
         return once(request, true);
       } catch (IsolaException e) {
-        if (attempt >= options.attempts() || !passing(e)) {
+        if (attempt >= options.attempts() || !isTransient(e)) {
           throw e;
         }
       }
-      Pause.of(Duration.ofMillis(100L * attempt * attempt));
+      RetryDelay.sleep(Duration.ofMillis(100L * attempt * attempt));
     }
   }
 
   /** Tells whether a pause of this SDK may be enough; a limit lasts longer. */
-  static boolean passing(IsolaException e) {
-    return e.isRepeatable() && !(e instanceof LimitExceeded);
+  static boolean isTransient(IsolaException e) {
+    return e.isRetryable() && !(e instanceof LimitExceeded);
   }
 
   /**
@@ -231,7 +232,7 @@ final class Transport implements AutoCloseable {
       return unreachable(e);
     }
     if (e instanceof HttpTimeoutException) {
-      return Problem.here(
+      return Problem.clientSide(
               "DEADLINE_EXCEEDED",
               "the server at " + options.url() + " did not answer in time",
               harmless ? "try again" : "look whether it was done, then try again")
@@ -239,7 +240,7 @@ final class Transport implements AutoCloseable {
     }
     return harmless
         ? unreachable(e)
-        : Problem.here(
+        : Problem.clientSide(
                 "OUTCOME_UNKNOWN",
                 "the connection to " + options.url() + " broke before the answer: " + why(e),
                 "look whether it was done before it is tried again")
@@ -247,7 +248,7 @@ final class Transport implements AutoCloseable {
   }
 
   IsolaException unreachable(IOException e) {
-    return Problem.here(
+    return Problem.clientSide(
             Problem.SERVER_UNREACHABLE,
             "no server answers at " + options.url() + ": " + why(e),
             "check the address, or start one there with isola serve")
@@ -263,7 +264,8 @@ final class Transport implements AutoCloseable {
 
   static IsolaException cancelled(InterruptedException e) {
     Thread.currentThread().interrupt();
-    return Problem.here("CANCELLED", "the call was interrupted", "call again if it is still wanted")
+    return Problem.clientSide(
+            "CANCELLED", "the call was interrupted", "call again if it is still wanted")
         .exception(e);
   }
 
@@ -272,7 +274,7 @@ final class Transport implements AutoCloseable {
       return response;
     }
     byte[] body;
-    try (InputStream in = new WatchedStream(response.body(), SILENCE)) {
+    try (InputStream in = new IdleTimeoutInputStream(response.body(), IDLE_TIMEOUT)) {
       body = in.readNBytes(1 << 20);
     }
     throw problem(
@@ -283,18 +285,18 @@ final class Transport implements AutoCloseable {
   /** Reads a problem answer; one that is none came from something else in between. */
   private Problem problem(int status, byte[] body, String requestId) {
     try {
-      Fields fields = Fields.parse(body);
-      Optional<String> code = fields.maybeText("code");
+      JsonFields fields = JsonFields.parse(body);
+      Optional<String> code = fields.optionalText("code");
       if (code.isPresent()) {
         return new Problem(
             code.get(),
-            fields.maybeText("category").orElse(Problem.category(code.get(), status)),
+            fields.optionalText("category").orElse(Problem.category(code.get(), status)),
             status,
-            fields.maybeText("detail").orElse(code.get()),
-            fields.maybeText("remedy").orElse(""),
-            fields.maybeText("sandbox"),
-            fields.maybeText("requestId").orElse(requestId),
-            fields.texts("context"));
+            fields.optionalText("detail").orElse(code.get()),
+            fields.optionalText("remedy").orElse(""),
+            fields.optionalText("sandbox"),
+            fields.optionalText("requestId").orElse(requestId),
+            fields.stringMap("context"));
       }
     } catch (MalformedJson e) {
       // said below
@@ -314,12 +316,12 @@ final class Transport implements AutoCloseable {
         Map.of());
   }
 
-  private Fields answer(HttpResponse<InputStream> response, boolean harmless) {
-    try (InputStream in = new WatchedStream(response.body(), SILENCE)) {
+  private JsonFields answer(HttpResponse<InputStream> response, boolean harmless) {
+    try (InputStream in = new IdleTimeoutInputStream(response.body(), IDLE_TIMEOUT)) {
       byte[] body = in.readNBytes(LARGEST_ANSWER);
-      return body.length == 0 ? new Fields(Map.of()) : Fields.parse(body);
+      return body.length == 0 ? new JsonFields(Map.of()) : JsonFields.parse(body);
     } catch (MalformedJson e) {
-      throw Problem.here(
+      throw Problem.clientSide(
               "INTERNAL",
               "the answer of " + options.url() + " cannot be read",
               "check that this is the URL of an Isola server")

@@ -3,8 +3,8 @@ package dev.isola.client;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.codec.tar.TarEntry;
 import dev.isola.codec.tar.TarStream;
-import dev.isola.codec.tar.TreeEntry;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -51,7 +51,7 @@ final class TreePacker extends FilterInputStream {
     return Optional.ofNullable(failure);
   }
 
-  private record Item(Path path, TreeEntry entry) implements TarStream.Item {
+  private record Item(Path path, TarEntry entry) implements TarStream.Item {
     @Override
     public InputStream content() throws IOException {
       return Files.newInputStream(path);
@@ -66,24 +66,24 @@ final class TreePacker extends FilterInputStream {
       if (!isLink && !attributes.isRegularFile() && !attributes.isDirectory()) {
         throw new IOException(path + " is neither a file nor a folder nor a link");
       }
-      TreeEntry.Kind kind =
+      TarEntry.Kind kind =
           isLink
-              ? TreeEntry.Kind.LINK
-              : attributes.isDirectory() ? TreeEntry.Kind.FOLDER : TreeEntry.Kind.FILE;
+              ? TarEntry.Kind.LINK
+              : attributes.isDirectory() ? TarEntry.Kind.FOLDER : TarEntry.Kind.FILE;
       int mode =
           isLink
               ? 0777
               : FileModes.of(Files.getPosixFilePermissions(path, LinkOption.NOFOLLOW_LINKS));
       return new Item(
           path,
-          new TreeEntry(
+          new TarEntry(
               bytes(folder.relativize(path)),
               kind,
               isLink ? bytes(Files.readSymbolicLink(path)) : "",
               mode,
               0,
               0,
-              kind == TreeEntry.Kind.FILE ? attributes.size() : 0,
+              kind == TarEntry.Kind.FILE ? attributes.size() : 0,
               attributes.lastModifiedTime().toMillis() / 1000,
               0,
               Map.of()));

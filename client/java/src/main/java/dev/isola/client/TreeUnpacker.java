@@ -3,8 +3,8 @@ package dev.isola.client;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.codec.tar.TarEntry;
 import dev.isola.codec.tar.TarReader;
-import dev.isola.codec.tar.TreeEntry;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -59,7 +59,7 @@ final class TreeUnpacker {
 
   private void entries() throws IOException {
     for (int count = 0; ; count++) {
-      Optional<TreeEntry> entry = reader.next();
+      Optional<TarEntry> entry = reader.next();
       if (entry.isEmpty() && !reader.ended()) {
         throw new EOFException("the archive was cut off");
       }
@@ -74,7 +74,7 @@ final class TreeUnpacker {
     }
   }
 
-  private void put(TreeEntry entry) throws IOException {
+  private void put(TarEntry entry) throws IOException {
     String name = text(entry.path());
     String target = text(entry.target());
     List<String> parts = parts(name);

@@ -22,16 +22,16 @@ public record Usage(
     Duration uptime,
     Map<String, Object> document) {
 
-  static Usage read(Fields fields) {
+  static Usage read(JsonFields fields) {
     return new Usage(
-        Duration.ofMillis(fields.whole("cpuMs")),
-        fields.whole("memoryBytes"),
-        fields.whole("memoryPeakBytes"),
-        fields.maybeWhole("diskBytes"),
-        fields.maybeWhole("receivedBytes"),
-        fields.maybeWhole("sentBytes"),
-        fields.whole("processes"),
-        Duration.ofMillis(fields.whole("uptimeMs")),
+        Duration.ofMillis(fields.integer("cpuMs")),
+        fields.integer("memoryBytes"),
+        fields.integer("memoryPeakBytes"),
+        fields.optionalInteger("diskBytes"),
+        fields.optionalInteger("receivedBytes"),
+        fields.optionalInteger("sentBytes"),
+        fields.integer("processes"),
+        Duration.ofMillis(fields.integer("uptimeMs")),
         fields.all());
   }
 }

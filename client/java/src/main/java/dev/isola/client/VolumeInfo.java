@@ -18,7 +18,7 @@ public record VolumeInfo(
     Instant createdAt,
     Map<String, Object> document) {
 
-  static VolumeInfo read(Fields fields) {
+  static VolumeInfo read(JsonFields fields) {
     return new VolumeInfo(
         fields.text("id"),
         fields.text("name"),

@@ -10,7 +10,7 @@ public final class Volumes {
   /** Removing one takes as long as it has many files. */
   private static final Duration LONG = Duration.ofMinutes(10);
 
-  private static final Address ADDRESS = Address.of("volumes");
+  private static final ApiPath ADDRESS = ApiPath.of("volumes");
   private final Transport transport;
 
   Volumes(Transport transport) {
@@ -40,12 +40,12 @@ public final class Volumes {
   }
 
   public VolumeInfo get(String name) {
-    return VolumeInfo.read(transport.get(ADDRESS.slash(name)));
+    return VolumeInfo.read(transport.get(ADDRESS.resolve(name)));
   }
 
   /** Removes a volume with its files; refused while a sandbox has it mounted. */
   public void remove(String name) {
-    transport.delete(ADDRESS.slash(name), LONG);
+    transport.delete(ADDRESS.resolve(name), LONG);
   }
 
   /**
@@ -53,6 +53,6 @@ public final class Volumes {
    * changing modes is done in a sandbox that mounts it.
    */
   public Files files(String name) {
-    return new Files(transport, ADDRESS.slash(name));
+    return new Files(transport, ADDRESS.resolve(name));
   }
 }

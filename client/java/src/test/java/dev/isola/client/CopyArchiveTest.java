@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.isola.client.error.InvalidRequest;
 import dev.isola.client.error.NotFound;
+import dev.isola.codec.tar.TarEntry;
 import dev.isola.codec.tar.TarReader;
-import dev.isola.codec.tar.TreeEntry;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -41,7 +41,7 @@ class CopyArchiveTest {
         InputStream in = archive.open()) {
       TarReader reader =
           new TarReader(in, (what, about) -> new IllegalStateException(what + about));
-      for (Optional<TreeEntry> entry = reader.next(); entry.isPresent(); entry = reader.next()) {
+      for (Optional<TarEntry> entry = reader.next(); entry.isPresent(); entry = reader.next()) {
         names.add(entry.get().path().replaceFirst("/$", "")); // as a folder ends
       }
     }

@@ -31,16 +31,16 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class TransportTest {
   /** Answers a request, or does not. */
-  private interface Turn {
+  private interface ScriptedResponse {
     void answer(HttpExchange exchange) throws IOException;
   }
 
-  private static final Turn HANG_UP = HttpExchange::close;
+  private static final ScriptedResponse HANG_UP = HttpExchange::close;
   private static final String SANDBOX =
       "{\"id\":\"box\",\"state\":\"running\",\"provider\":\"p\",\"isolation\":\"vm\","
           + "\"createdAt\":\"2026-01-01T00:00:00Z\",\"lastActivity\":\"2026-01-01T00:00:00Z\"}";
 
-  private final Queue<Turn> turns = new ArrayDeque<>();
+  private final Queue<ScriptedResponse> turns = new ArrayDeque<>();
   private final List<String> asked = new CopyOnWriteArrayList<>();
   private final List<String> keys = new CopyOnWriteArrayList<>();
   private HttpServer server;
@@ -70,14 +70,14 @@ class TransportTest {
     }
     asked.add(exchange.getRequestMethod() + " " + exchange.getRequestURI());
     keys.addAll(exchange.getRequestHeaders().getOrDefault("Idempotency-Key", List.of()));
-    Turn turn;
+    ScriptedResponse turn;
     synchronized (turns) {
       turn = turns.isEmpty() ? HANG_UP : turns.remove();
     }
     turn.answer(exchange);
   }
 
-  private static Turn json(int status, String body) {
+  private static ScriptedResponse json(int status, String body) {
     return exchange -> {
       byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
       exchange.sendResponseHeaders(status, bytes.length);
@@ -87,12 +87,12 @@ class TransportTest {
     };
   }
 
-  private static Turn problem(int status, String code) {
+  private static ScriptedResponse problem(int status, String code) {
     return json(status, "{\"code\":\"" + code + "\",\"detail\":\"it\",\"remedy\":\"do\"}");
   }
 
   /** Sends events and ends, as a server does that is told to. */
-  private static Turn events(String... events) {
+  private static ScriptedResponse events(String... events) {
     return exchange -> {
       exchange.sendResponseHeaders(200, 0);
       try (OutputStream out = exchange.getResponseBody()) {

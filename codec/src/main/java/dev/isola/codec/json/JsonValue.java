@@ -49,7 +49,7 @@ public final class JsonValue {
   }
 
   /** Returns the string at this path if it is there and not empty. */
-  public Optional<String> maybeText(String... path) {
+  public Optional<String> optionalText(String... path) {
     return Optional.of(text(path)).filter(text -> !text.isEmpty());
   }
 

@@ -21,9 +21,9 @@ final class TarHeader {
 
   private TarHeader() {}
 
-  static byte[] of(TreeEntry entry) {
+  static byte[] of(TarEntry entry) {
     Map<String, String> records = new LinkedHashMap<>();
-    String path = entry.kind() == TreeEntry.Kind.FOLDER ? entry.path() + "/" : entry.path();
+    String path = entry.kind() == TarEntry.Kind.FOLDER ? entry.path() + "/" : entry.path();
     if (!isShort(path)) {
       records.put("path", path);
     }
@@ -76,7 +76,7 @@ final class TarHeader {
   }
 
   /** Returns seconds and their fraction; before 1970 the fraction counts backwards. */
-  private static String time(TreeEntry entry) {
+  private static String time(TarEntry entry) {
     long seconds = entry.seconds();
     int nanos = entry.nanos();
     String sign = "";
@@ -90,7 +90,7 @@ final class TarHeader {
         + (nanos == 0 ? "" : "." + Integer.toString(1_000_000_000 + nanos).substring(1));
   }
 
-  private static char type(TreeEntry.Kind kind) {
+  private static char type(TarEntry.Kind kind) {
     return switch (kind) {
       case FILE -> '0';
       case HARD_LINK -> '1';

@@ -26,16 +26,16 @@ public final class TarReader {
   private static final String ATTRIBUTE = "SCHILY.xattr.";
 
   /** Makes the exception for an archive that is refused. */
-  public interface Refusal {
+  public interface ErrorFactory {
     /**
      * @param what is wrong
      * @param about a name, or other bytes of the archive, as they came
      */
-    RuntimeException of(String what, String about);
+    RuntimeException create(String what, String about);
   }
 
   private final InputStream in;
-  private final Refusal refusal;
+  private final ErrorFactory refusal;
   private final boolean changes;
   private final byte[] header = new byte[BLOCK];
   private final Map<String, String> global = new HashMap<>();
@@ -45,23 +45,23 @@ public final class TarReader {
   private boolean ended;
   private Map<String, String> records = Map.of();
 
-  public TarReader(InputStream in, Refusal refusal) {
+  public TarReader(InputStream in, ErrorFactory refusal) {
     this(in, refusal, false);
   }
 
-  private TarReader(InputStream in, Refusal refusal, boolean changes) {
+  private TarReader(InputStream in, ErrorFactory refusal, boolean changes) {
     this.in = in;
     this.refusal = refusal;
     this.changes = changes;
   }
 
   /** Reads an archive of changes, in which an entry of type {@code W} stands for a removal. */
-  public static TarReader ofChanges(InputStream in, Refusal refusal) {
+  public static TarReader ofChanges(InputStream in, ErrorFactory refusal) {
     return new TarReader(in, refusal, true);
   }
 
   /** Returns the next entry, skipping what is left of the one before; empty at the end. */
-  public Optional<TreeEntry> next() throws IOException {
+  public Optional<TarEntry> next() throws IOException {
     Map<String, String> local = new HashMap<>(global);
     long localBytes = 0;
     while (true) {
@@ -168,41 +168,41 @@ public final class TarReader {
     }
     long sum = number(148, 8, "checksum");
     if (sum != unsigned && sum != signed) {
-      throw refusal.of("this is not a tar archive, or it is damaged", field(0, 100));
+      throw refusal.create("this is not a tar archive, or it is damaged", field(0, 100));
     }
     return true;
   }
 
-  private TreeEntry entry(char type, long headerSize, Map<String, String> extra) {
+  private TarEntry entry(char type, long headerSize, Map<String, String> extra) {
     String path = extra.getOrDefault("path", headerPath());
-    TreeEntry.Kind kind =
+    TarEntry.Kind kind =
         switch (changes && type == 'W' ? REMOVED : type) {
           case '0', '\0', '7' ->
-              path.endsWith("/") && type != '7' ? TreeEntry.Kind.FOLDER : TreeEntry.Kind.FILE;
-          case '1' -> TreeEntry.Kind.HARD_LINK;
-          case '2' -> TreeEntry.Kind.LINK;
-          case '5' -> TreeEntry.Kind.FOLDER;
-          case '3', '4', '6' -> TreeEntry.Kind.SPECIAL;
-          case REMOVED -> TreeEntry.Kind.REMOVED;
+              path.endsWith("/") && type != '7' ? TarEntry.Kind.FOLDER : TarEntry.Kind.FILE;
+          case '1' -> TarEntry.Kind.HARD_LINK;
+          case '2' -> TarEntry.Kind.LINK;
+          case '5' -> TarEntry.Kind.FOLDER;
+          case '3', '4', '6' -> TarEntry.Kind.SPECIAL;
+          case REMOVED -> TarEntry.Kind.REMOVED;
           default ->
-              throw refusal.of(
+              throw refusal.create(
                   "the archive has an entry of a kind that is not known ('" + type + "')", path);
         };
     for (String key : extra.keySet()) {
       if (key.startsWith("GNU.sparse.")) {
-        throw refusal.of("the archive has a sparse file (make it without --sparse)", path);
+        throw refusal.create("the archive has a sparse file (make it without --sparse)", path);
       }
     }
-    long size = kind == TreeEntry.Kind.HARD_LINK ? 0 : numberOf("size", extra, headerSize, path);
+    long size = kind == TarEntry.Kind.HARD_LINK ? 0 : numberOf("size", extra, headerSize, path);
     if (size > Long.MAX_VALUE - BLOCK) {
-      throw refusal.of("a size is out of range", path);
+      throw refusal.create("a size is out of range", path);
     }
-    if (size > 0 && kind != TreeEntry.Kind.FILE) {
-      throw refusal.of("the archive has content for something that is no file", path);
+    if (size > 0 && kind != TarEntry.Kind.FILE) {
+      throw refusal.create("the archive has content for something that is no file", path);
     }
     expect(size);
     long[] time = time(extra, path);
-    return new TreeEntry(
+    return new TarEntry(
         path,
         kind,
         extra.getOrDefault("linkpath", field(157, 100)),
@@ -251,7 +251,7 @@ public final class TarReader {
       long nanos = Long.parseLong((fraction + "000000000").substring(0, 9));
       return new long[] {seconds, text.startsWith("-") || nanos < 0 ? 0 : nanos};
     } catch (NumberFormatException e) {
-      throw refusal.of("a time is not a number", path);
+      throw refusal.create("a time is not a number", path);
     }
   }
 
@@ -288,7 +288,7 @@ public final class TarReader {
           || equals < space + 2
           || equals >= end
           || text.charAt(end - 1) != '\n') {
-        throw refusal.of("the archive has a header that cannot be read", text.substring(at));
+        throw refusal.create("the archive has a header that cannot be read", text.substring(at));
       }
       records.put(text.substring(space + 1, equals), text.substring(equals + 1, end - 1));
       at = end;
@@ -298,7 +298,8 @@ public final class TarReader {
 
   private long bounded(long before, long size) {
     if (size > LARGEST_EXTENSION - before) {
-      throw refusal.of("the archive has a header of " + (before + size) + " bytes", field(0, 100));
+      throw refusal.create(
+          "the archive has a header of " + (before + size) + " bytes", field(0, 100));
     }
     return before + size;
   }
@@ -313,7 +314,7 @@ public final class TarReader {
     try {
       return digits(text, 10);
     } catch (NumberFormatException e) {
-      throw refusal.of("a " + what + " is not a number", path);
+      throw refusal.create("a " + what + " is not a number", path);
     }
   }
 
@@ -335,7 +336,7 @@ public final class TarReader {
           if (what.equals("time")) {
             return 0;
           }
-          throw refusal.of("a " + what + " is out of range", field(0, 100));
+          throw refusal.create("a " + what + " is out of range", field(0, 100));
         }
         value = (value << 8) | (header[i] & 0xff);
       }
@@ -345,7 +346,8 @@ public final class TarReader {
     try {
       return text.isEmpty() ? 0 : digits(text, 8);
     } catch (NumberFormatException e) {
-      throw refusal.of("this is not a tar archive, or it is damaged (" + what + ")", field(0, 100));
+      throw refusal.create(
+          "this is not a tar archive, or it is damaged (" + what + ")", field(0, 100));
     }
   }
 
@@ -358,6 +360,6 @@ public final class TarReader {
   }
 
   private RuntimeException cutOff() {
-    return refusal.of("the archive was cut off", "it ends in the middle of an entry");
+    return refusal.create("the archive was cut off", "it ends in the middle of an entry");
   }
 }

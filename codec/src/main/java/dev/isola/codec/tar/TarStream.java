@@ -24,9 +24,9 @@ public final class TarStream extends InputStream {
   private int padding;
   private boolean ended;
 
-  /** One file and what it holds; {@link TreeEntry#size()} says how much of that is read. */
+  /** One file and what it holds; {@link TarEntry#size()} says how much of that is read. */
   public interface Item {
-    TreeEntry entry();
+    TarEntry entry();
 
     InputStream content() throws IOException;
   }
@@ -40,8 +40,7 @@ public final class TarStream extends InputStream {
     ByteArrayOutputStream heads = new ByteArrayOutputStream();
     for (String path : paths) {
       heads.writeBytes(
-          TarHeader.of(
-              new TreeEntry(path, TreeEntry.Kind.REMOVED, "", 0, 0, 0, 0, 0, 0, Map.of())));
+          TarHeader.of(new TarEntry(path, TarEntry.Kind.REMOVED, "", 0, 0, 0, 0, 0, 0, Map.of())));
     }
     return new ByteArrayInputStream(heads.toByteArray());
   }
@@ -87,7 +86,7 @@ public final class TarStream extends InputStream {
     } else if (items.hasNext()) {
       Item item = items.next();
       head = TarHeader.of(item.entry());
-      if (item.entry().kind() == TreeEntry.Kind.FILE && item.entry().size() > 0) {
+      if (item.entry().kind() == TarEntry.Kind.FILE && item.entry().size() > 0) {
         content = item.content();
         left = item.entry().size();
         padding = TarHeader.padding(left);

@@ -298,8 +298,8 @@ class JsonTest {
     assertThat(value.text("a", "n")).isEqualTo("7");
     assertThat(value.text("a")).isEmpty();
     assertThat(value.text("a", "nil")).isEmpty();
-    assertThat(value.maybeText("a", "b")).contains("x");
-    assertThat(value.maybeText("a", "none")).isEmpty();
+    assertThat(value.optionalText("a", "b")).contains("x");
+    assertThat(value.optionalText("a", "none")).isEmpty();
     assertThat(value.has("a")).isTrue();
     assertThat(value.has("b")).isFalse();
     assertThat(value.at("a", "b").isText()).isTrue();

@@ -24,16 +24,16 @@ class TarStreamTest {
   @TempDir Path folder;
 
   private static final class Held implements TarStream.Item {
-    private final TreeEntry entry;
+    private final TarEntry entry;
     private final byte[] bytes;
 
-    private Held(TreeEntry entry, byte[] bytes) {
+    private Held(TarEntry entry, byte[] bytes) {
       this.entry = entry;
       this.bytes = bytes;
     }
 
     @Override
-    public TreeEntry entry() {
+    public TarEntry entry() {
       return entry;
     }
 
@@ -45,14 +45,14 @@ class TarStreamTest {
 
   private static Held file(String path, byte[] bytes, Map<String, byte[]> attributes) {
     return new Held(
-        new TreeEntry(path, TreeEntry.Kind.FILE, "", 0640, 1, 2, bytes.length, 3, 4, attributes),
+        new TarEntry(path, TarEntry.Kind.FILE, "", 0640, 1, 2, bytes.length, 3, 4, attributes),
         bytes);
   }
 
   private static Held bare(
-      String path, TreeEntry.Kind kind, String target, long owner, long seconds, int nanos) {
+      String path, TarEntry.Kind kind, String target, long owner, long seconds, int nanos) {
     return new Held(
-        new TreeEntry(path, kind, target, 01755, owner, owner, 0, seconds, nanos, Map.of()),
+        new TarEntry(path, kind, target, 01755, owner, owner, 0, seconds, nanos, Map.of()),
         new byte[0]);
   }
 
@@ -65,7 +65,7 @@ class TarStreamTest {
   void isReadAsItWasWritten() throws IOException {
     Random random = new Random(5);
     List<TarStream.Item> items = new ArrayList<>();
-    items.add(bare("d", TreeEntry.Kind.FOLDER, "", 0, 0, 0));
+    items.add(bare("d", TarEntry.Kind.FOLDER, "", 0, 0, 0));
     for (int size : List.of(0, 1, 511, 512, 513, 100_000)) {
       byte[] bytes = new byte[size];
       random.nextBytes(bytes);
@@ -73,21 +73,21 @@ class TarStreamTest {
     }
     for (int length : List.of(99, 100, 101, 155, 255, 1000, 4000)) {
       items.add(file("x/".repeat(length / 2) + "n", new byte[] {7}, Map.of()));
-      items.add(bare("l" + length, TreeEntry.Kind.LINK, "t".repeat(length), 1L << 31, 99, 1));
+      items.add(bare("l" + length, TarEntry.Kind.LINK, "t".repeat(length), 1L << 31, 99, 1));
     }
     items.add(
         file("\u00ff\u00fe\n", "x".getBytes(UTF_8), Map.of("user.\u00e4", new byte[] {0, -1})));
     items.add(file("many", new byte[0], Map.of("user.a", new byte[60_000], "user.b", new byte[0])));
-    items.add(bare("h", TreeEntry.Kind.HARD_LINK, "d/513", 0, 1_700_000_000, 123_456_789));
+    items.add(bare("h", TarEntry.Kind.HARD_LINK, "d/513", 0, 1_700_000_000, 123_456_789));
     // A record whose length has one digit more because of its own digits.
     for (int length = 85; length < 110; length++) {
       items.add(file("p".repeat(length) + "\u00e9", new byte[0], Map.of()));
     }
     TarReader reader = reader(new TarStream(items.iterator()));
     for (TarStream.Item item : items) {
-      TreeEntry wanted = item.entry();
-      TreeEntry read = reader.next().orElseThrow();
-      String path = wanted.kind() == TreeEntry.Kind.FOLDER ? wanted.path() + "/" : wanted.path();
+      TarEntry wanted = item.entry();
+      TarEntry read = reader.next().orElseThrow();
+      String path = wanted.kind() == TarEntry.Kind.FOLDER ? wanted.path() + "/" : wanted.path();
       assertThat(read.path()).isEqualTo(path);
       assertThat(read).usingRecursiveComparison().ignoringFields("path").isEqualTo(wanted);
       assertThat(reader.content().readAllBytes()).isEqualTo(((Held) item).bytes);
@@ -100,9 +100,9 @@ class TarStreamTest {
   void isReadByTar() throws Exception {
     List<TarStream.Item> items =
         List.of(
-            bare("d", TreeEntry.Kind.FOLDER, "", 0, 86_400, 0),
+            bare("d", TarEntry.Kind.FOLDER, "", 0, 86_400, 0),
             file("d/\u00c3\u00a4" + "o".repeat(200), "content".getBytes(UTF_8), Map.of()),
-            bare("old", TreeEntry.Kind.LINK, "d", 0, -2, 0));
+            bare("old", TarEntry.Kind.LINK, "d", 0, -2, 0));
     Path archive = folder.resolve("a.tar");
     try (InputStream in = new TarStream(items.iterator())) {
       Files.copy(in, archive);
@@ -163,7 +163,7 @@ class TarStreamTest {
   void aSizeThatCannotBeSkippedIsRefused() {
     byte[] head =
         TarHeader.of(
-            new TreeEntry("f", TreeEntry.Kind.FILE, "", 0, 0, 0, Long.MAX_VALUE, 0, 0, Map.of()));
+            new TarEntry("f", TarEntry.Kind.FILE, "", 0, 0, 0, Long.MAX_VALUE, 0, 0, Map.of()));
     TarReader reader = reader(new ByteArrayInputStream(head));
     assertThatThrownBy(reader::next).hasMessage("a size is out of range: f");
   }
@@ -173,8 +173,8 @@ class TarStreamTest {
     TarStream.Item cut =
         new TarStream.Item() {
           @Override
-          public TreeEntry entry() {
-            return new TreeEntry("f", TreeEntry.Kind.FILE, "", 0644, 0, 0, 10, 0, 0, Map.of());
+          public TarEntry entry() {
+            return new TarEntry("f", TarEntry.Kind.FILE, "", 0644, 0, 0, 10, 0, 0, Map.of());
           }
 
           @Override

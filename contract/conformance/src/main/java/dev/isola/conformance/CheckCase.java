@@ -22,10 +22,10 @@ public record CheckCase(
   /** What a check does. */
   public interface Body {
     /**
-     * Works with {@code subject}; whatever it throws is a verdict: {@link NotRun}, or anything else
-     * a failure.
+     * Works with {@code subject}; whatever it throws is a verdict: {@link CheckNotRun}, or anything
+     * else a failure.
      */
-    void run(Subject subject) throws Throwable;
+    void run(CheckContext subject) throws Throwable;
   }
 
   public CheckCase {
@@ -38,7 +38,7 @@ public record CheckCase(
   }
 
   /** Runs it; whatever the check throws comes out as it is. */
-  void run(Subject subject) throws Throwable {
+  void run(CheckContext subject) throws Throwable {
     body.run(subject);
   }
 }

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads typed fields out of one object of a JSON-shaped tree. What is wrong is written down and
- * read as absent, so that one pass finds everything; null is absent too. {@link #done} then names
- * the fields that nobody asked for.
+ * read as absent, so that one pass finds everything; null is absent too. {@link
+ * #rejectUnknownFields} then names the fields that nobody asked for.
  *
  * <p>Where a method takes several names, the first is the field's own and the others are aliases.
  */
@@ -29,7 +29,7 @@ final class DocumentReader {
   private static final int MOST_DIGITS = 1000;
 
   /** Turns a value into a {@code T}; empty when it is refused. */
-  interface Reading<T> {
+  interface ValueReader<T> {
     Optional<T> read(String field, @Nullable Object value);
   }
 
@@ -55,24 +55,24 @@ final class DocumentReader {
   }
 
   /** Reads a field; empty when it is absent or refused. */
-  <T> Optional<T> field(Reading<T> reading, String... names) {
+  <T> Optional<T> field(ValueReader<T> reading, String... names) {
     expect(names);
     List<String> given = Stream.of(names).filter(name -> tree.get(name) != null).toList();
     if (given.size() > 1) {
-      return refuse(prefix + names[0], "is given twice, as " + String.join(" and ", given));
+      return reject(prefix + names[0], "is given twice, as " + String.join(" and ", given));
     }
     return given.stream().findFirst().flatMap(name -> reading.read(prefix + name, tree.get(name)));
   }
 
   /** Reads a field that must be there. */
-  <T> Optional<T> required(Reading<T> reading, String name) {
+  <T> Optional<T> required(ValueReader<T> reading, String name) {
     expect(name);
-    return tree.get(name) == null ? refuse(prefix + name, "is missing") : field(reading, name);
+    return tree.get(name) == null ? reject(prefix + name, "is missing") : field(reading, name);
   }
 
   /** Reads a list, leaving out the elements that were refused. */
-  <T> List<T> list(Reading<T> reading, String... names) {
-    Reading<List<T>> whole =
+  <T> List<T> list(ValueReader<T> reading, String... names) {
+    ValueReader<List<T>> whole =
         (field, value) -> {
           if (!(value instanceof List<?> elements)) {
             return wrongType(field, "a list", value);
@@ -87,8 +87,8 @@ final class DocumentReader {
   }
 
   /** Reads an object with names of the caller's own, leaving out the entries that were refused. */
-  <T> Map<String, T> entries(Reading<T> reading, String... names) {
-    Reading<Map<String, T>> whole =
+  <T> Map<String, T> entries(ValueReader<T> reading, String... names) {
+    ValueReader<Map<String, T>> whole =
         (field, value) -> {
           if (!(value instanceof Map<?, ?> entries)) {
             return wrongType(field, "an object", value);
@@ -97,14 +97,14 @@ final class DocumentReader {
           entries.forEach(
               (key, element) ->
                   reading
-                      .read(field + "." + brief(key), element)
+                      .read(field + "." + abbreviate(key), element)
                       .ifPresent(content -> read.put(String.valueOf(key), content)));
           return Optional.of(read);
         };
     return field(whole, names).orElse(Map.of());
   }
 
-  /** Reads an object with fields; the caller calls {@link #done} on it. */
+  /** Reads an object with fields; the caller calls {@link #rejectUnknownFields} on it. */
   Optional<DocumentReader> object(String name) {
     return field(this::asObject, name);
   }
@@ -136,7 +136,7 @@ final class DocumentReader {
               try {
                 return Optional.of(number.longValueExact());
               } catch (ArithmeticException e) {
-                return refuse(field, "must be a whole number: " + brief(value));
+                return reject(field, "must be a whole number: " + abbreviate(value));
               }
             });
   }
@@ -147,7 +147,7 @@ final class DocumentReader {
             number ->
                 number == number.intValue()
                     ? Optional.of(number.intValue())
-                    : refuse(field, "is out of range: " + number));
+                    : reject(field, "is out of range: " + number));
   }
 
   /** Reads a number of seconds, fractions allowed. */
@@ -161,7 +161,7 @@ final class DocumentReader {
   }
 
   /** Reads one of the names of an enumeration, in lower case. */
-  <E extends Enum<E>> Reading<E> asOneOf(Class<E> type) {
+  <E extends Enum<E>> ValueReader<E> asOneOf(Class<E> type) {
     return (field, value) -> asText(field, value).flatMap(text -> oneOf(type, field, text));
   }
 
@@ -175,8 +175,9 @@ final class DocumentReader {
       allowed.add(name);
     }
     String choice = String.join(", ", allowed);
-    return refuse(
-        field, "must be one of " + choice + ": " + brief(text) + NearMiss.hint(text, allowed));
+    return reject(
+        field,
+        "must be one of " + choice + ": " + abbreviate(text) + Suggestion.hint(text, allowed));
   }
 
   /** Says that these fields may be there. */
@@ -189,32 +190,32 @@ final class DocumentReader {
    *
    * @param elsewhere fields that exist, but not here, with the place where they do
    */
-  void done(Map<String, String> elsewhere) {
+  void rejectUnknownFields(Map<String, String> elsewhere) {
     for (Object key : tree.keySet()) {
       String name = String.valueOf(key);
       if (!asked.contains(name)) {
         String place = elsewhere.get(name);
-        refuse(
-            prefix + brief(key),
+        reject(
+            prefix + abbreviate(key),
             place != null
                 ? "is not a field here, but of " + place
-                : "is not a field" + NearMiss.hint(name, asked));
+                : "is not a field" + Suggestion.hint(name, asked));
       }
     }
   }
 
-  void done() {
-    done(Map.of());
+  void rejectUnknownFields() {
+    rejectUnknownFields(Map.of());
   }
 
   /** Writes a violation down; nothing is the reading of what is refused. */
-  <T> Optional<T> refuse(String field, String problem) {
+  <T> Optional<T> reject(String field, String problem) {
     violations.add(new Violation(field, problem));
     return Optional.empty();
   }
 
   private <T> Optional<T> wrongType(String field, String wanted, @Nullable Object value) {
-    return refuse(field, "must be " + wanted + ", not " + kind(value));
+    return reject(field, "must be " + wanted + ", not " + kind(value));
   }
 
   private Optional<BigDecimal> asNumber(String field, @Nullable Object value) {
@@ -226,9 +227,9 @@ final class DocumentReader {
       // A number such as 1e-999999999 is cheap to send and costs minutes to round.
       return Math.abs((long) exact.scale()) <= MOST_DIGITS
           ? Optional.of(exact)
-          : refuse(field, "is out of range");
+          : reject(field, "is out of range");
     } catch (NumberFormatException e) {
-      return refuse(field, "must be a number: " + number);
+      return reject(field, "must be a number: " + number);
     }
   }
 
@@ -241,7 +242,7 @@ final class DocumentReader {
                       .multiply(BigDecimal.valueOf(unit.toNanos()))
                       .setScale(0, RoundingMode.DOWN);
               if (nanos.abs().compareTo(MOST_NANOS) > 0) {
-                return refuse(field, "is out of range: " + brief(value));
+                return reject(field, "is out of range: " + abbreviate(value));
               }
               BigDecimal[] parts = nanos.divideAndRemainder(BigDecimal.valueOf(1_000_000_000));
               return Optional.of(
@@ -262,7 +263,7 @@ final class DocumentReader {
   }
 
   /** Shows what was written, cut where it is long. */
-  static String brief(@Nullable Object value) {
+  static String abbreviate(@Nullable Object value) {
     String text = String.valueOf(value);
     return text.length() <= 80 ? text : text.substring(0, 80) + "...";
   }

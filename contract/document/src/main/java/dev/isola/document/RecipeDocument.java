@@ -1,7 +1,7 @@
 package dev.isola.document;
 
+import dev.isola.document.recipe.BuildStep;
 import dev.isola.document.recipe.Recipe;
-import dev.isola.document.recipe.Step;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.spec.SpecValidation;
 import dev.isola.spi.spec.Violation;
@@ -87,7 +87,7 @@ public final class RecipeDocument {
   private static Recipe read(Map<String, ?> document, boolean archives) {
     List<Violation> violations = new ArrayList<>();
     Recipe recipe = new RecipeDocument(DocumentReader.of(document, violations), archives).recipe();
-    SpecValidation.refuse(ErrorCode.INVALID_REQUEST, "the recipe", violations);
+    SpecValidation.throwIfInvalid(ErrorCode.INVALID_REQUEST, "the recipe", violations);
     return recipe;
   }
 
@@ -99,7 +99,7 @@ public final class RecipeDocument {
     Map<String, Object> document = new LinkedHashMap<>();
     switch (recipe.base()) {
       case Recipe.Base.Image image -> document.put("base", image.name());
-      case Recipe.Base.OfTemplate(String name) -> document.put("template", name);
+      case Recipe.Base.FromTemplate(String name) -> document.put("template", name);
       case Recipe.Base.Host _ -> {} // no document has one
     }
     document.put("steps", recipe.steps().stream().map(RecipeDocument::step).toList());
@@ -110,14 +110,14 @@ public final class RecipeDocument {
     return document;
   }
 
-  private static Map<String, Object> step(Step step) {
+  private static Map<String, Object> step(BuildStep step) {
     Map<String, Object> document = new LinkedHashMap<>();
     switch (step) {
-      case Step.Run(String command, Optional<String> user) -> {
+      case BuildStep.Run(String command, Optional<String> user) -> {
         document.put("run", command);
         user.ifPresent(name -> document.put("user", name));
       }
-      case Step.Copy copy -> {
+      case BuildStep.Copy copy -> {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("from", copy.source());
         fields.put("to", copy.destination());
@@ -126,10 +126,10 @@ public final class RecipeDocument {
         fields.put("archive", copy.archive());
         document.put("copy", fields);
       }
-      case Step.Env(Map<String, String> variables) -> document.put("env", variables);
-      case Step.Packages(List<String> names) -> document.put("packages", names);
-      case Step.Workdir(String path) -> document.put("workdir", path);
-      case Step.User(String name) -> document.put("user", name);
+      case BuildStep.Env(Map<String, String> variables) -> document.put("env", variables);
+      case BuildStep.Packages(List<String> names) -> document.put("packages", names);
+      case BuildStep.Workdir(String path) -> document.put("workdir", path);
+      case BuildStep.User(String name) -> document.put("user", name);
     }
     return document;
   }
@@ -139,20 +139,20 @@ public final class RecipeDocument {
     Optional<String> template = in.field(text(LONGEST_NAME), "template");
     boolean named = in.has("base") || in.has("image");
     if (named && in.has("template")) {
-      in.refuse("template", "is given beside base; a build begins with one of them");
+      in.reject("template", "is given beside base; a build begins with one of them");
     } else if (!named && !in.has("template")) {
-      in.refuse("base", "is missing: name an image here, or a template as template");
+      in.reject("base", "is missing: name an image here, or a template as template");
     }
-    List<Step> steps = new ArrayList<>();
+    List<BuildStep> steps = new ArrayList<>();
     in.field(this::env, "env").ifPresent(steps::add);
     in.field(this::packages, "packages").ifPresent(steps::add);
-    in.field(account(), "user").map(Step.User::new).ifPresent(steps::add);
-    in.field(text(LONGEST_PATH), "workdir").map(Step.Workdir::new).ifPresent(steps::add);
+    in.field(account(), "user").map(BuildStep.User::new).ifPresent(steps::add);
+    in.field(text(LONGEST_PATH), "workdir").map(BuildStep.Workdir::new).ifPresent(steps::add);
     in.field(this::steps, "steps").ifPresent(steps::addAll);
     Recipe recipe =
         new Recipe(
             template
-                .<Recipe.Base>map(Recipe.Base.OfTemplate::new)
+                .<Recipe.Base>map(Recipe.Base.FromTemplate::new)
                 .orElse(new Recipe.Base.Image(image.orElse(""))),
             steps,
             in.field(text(LONGEST_COMMAND), "start"),
@@ -160,21 +160,21 @@ public final class RecipeDocument {
             in.field(this::cores, "cpu"),
             in.field(this::megabytes, "memoryMb", "memory"));
     if (recipe.ready().isPresent() && recipe.start().isEmpty() && template.isEmpty()) {
-      in.refuse("ready", "is given without start: there is nothing to wait for");
+      in.reject("ready", "is given without start: there is nothing to wait for");
     }
-    in.done();
+    in.rejectUnknownFields();
     return recipe;
   }
 
   /** More steps than that are not looked at, and not told one by one. */
-  private Optional<List<Step>> steps(String field, @Nullable Object value) {
+  private Optional<List<BuildStep>> steps(String field, @Nullable Object value) {
     if (!(value instanceof List<?> elements)) {
-      return in.refuse(field, "must be a list");
+      return in.reject(field, "must be a list");
     }
-    if (elements.size() > Recipe.MOST_STEPS) {
-      return in.refuse(field, "has more than " + Recipe.MOST_STEPS + " steps");
+    if (elements.size() > Recipe.MAX_STEPS) {
+      return in.reject(field, "has more than " + Recipe.MAX_STEPS + " steps");
     }
-    List<Step> read = new ArrayList<>();
+    List<BuildStep> read = new ArrayList<>();
     for (int i = 0; i < elements.size(); i++) {
       String place = field + "[" + i + "]";
       in.asObject(place, elements.get(i)).flatMap(step -> step(place, step)).ifPresent(read::add);
@@ -182,39 +182,39 @@ public final class RecipeDocument {
     return Optional.of(read);
   }
 
-  private Optional<Step> step(String place, DocumentReader step) {
+  private Optional<BuildStep> step(String place, DocumentReader step) {
     List<String> kinds = KINDS.stream().filter(step::has).toList();
     boolean runAs = kinds.equals(List.of("run", "user"));
-    Optional<Step> read = Optional.empty();
+    Optional<BuildStep> read = Optional.empty();
     if (kinds.size() > 1 && !runAs) {
       step.expect(KINDS.toArray(String[]::new));
-      in.refuse(place, "has " + String.join(" and ", kinds) + "; write one step for each");
+      in.reject(place, "has " + String.join(" and ", kinds) + "; write one step for each");
     } else if (kinds.isEmpty()) {
       step.expect(KINDS.toArray(String[]::new));
-      in.refuse(place, "must have one of " + String.join(", ", KINDS));
+      in.reject(place, "must have one of " + String.join(", ", KINDS));
     } else {
       read = step(kinds.getFirst(), place, step);
     }
-    step.done();
+    step.rejectUnknownFields();
     return read;
   }
 
-  private Optional<Step> step(String kind, String place, DocumentReader step) {
+  private Optional<BuildStep> step(String kind, String place, DocumentReader step) {
     return switch (kind) {
       case "run" -> {
         Optional<String> command = step.field(text(LONGEST_COMMAND), "run");
         Optional<String> user = step.field(account(), "user");
-        yield command.map(text -> new Step.Run(text, user));
+        yield command.map(text -> new BuildStep.Run(text, user));
       }
       case "copy" -> step.object("copy").flatMap(fields -> copy(place, fields));
       case "env" -> step.field(this::env, "env");
       case "packages" -> step.field(this::packages, "packages");
-      case "workdir" -> step.field(text(LONGEST_PATH), "workdir").map(Step.Workdir::new);
-      default -> step.field(account(), "user").map(Step.User::new);
+      case "workdir" -> step.field(text(LONGEST_PATH), "workdir").map(BuildStep.Workdir::new);
+      default -> step.field(account(), "user").map(BuildStep.User::new);
     };
   }
 
-  private Optional<Step> copy(String place, DocumentReader fields) {
+  private Optional<BuildStep> copy(String place, DocumentReader fields) {
     Optional<String> from = fields.required(this::source, "from");
     Optional<String> to = fields.required(text(LONGEST_PATH), "to");
     Optional<String> owner = fields.field(account(), "owner");
@@ -225,11 +225,12 @@ public final class RecipeDocument {
             matching(SHA256, "must be the SHA-256 of an uploaded archive: 64 hexadecimal digits"),
             "archive");
     if (archives && !fields.has("archive")) {
-      in.refuse(place + ".copy.archive", "is missing: upload the files, and name the upload here");
+      in.reject(place + ".copy.archive", "is missing: upload the files, and name the upload here");
     }
-    fields.done();
+    fields.rejectUnknownFields();
     return from.flatMap(
-        source -> to.map(target -> new Step.Copy(archive.orElse(""), source, target, owner, mode)));
+        source ->
+            to.map(target -> new BuildStep.Copy(archive.orElse(""), source, target, owner, mode)));
   }
 
   /** A path that leads out of the archive would name files of the sandbox, or of the client. */
@@ -239,59 +240,60 @@ public final class RecipeDocument {
         .flatMap(
             path ->
                 path.startsWith("/")
-                    ? in.refuse(field, "must be relative to the folder that is copied from")
+                    ? in.reject(field, "must be relative to the folder that is copied from")
                     : List.of(path.split("/")).contains("..")
-                        ? in.refuse(field, "contains '..'")
+                        ? in.reject(field, "contains '..'")
                         : path.contains("**")
-                            ? in.refuse(field, "contains '**'; name the folder instead")
+                            ? in.reject(field, "contains '**'; name the folder instead")
                             : Optional.of(path));
   }
 
-  private Optional<Step> env(String field, @Nullable Object value) {
+  private Optional<BuildStep> env(String field, @Nullable Object value) {
     if (!(value instanceof Map<?, ?> entries)) {
-      return in.refuse(field, "must be an object");
+      return in.reject(field, "must be an object");
     }
     if (entries.size() > MOST_NAMES) {
-      return in.refuse(field, "has more than " + MOST_NAMES + " variables");
+      return in.reject(field, "has more than " + MOST_NAMES + " variables");
     }
     Map<String, String> variables = new LinkedHashMap<>();
     entries.forEach(
         (key, each) -> {
           String name = String.valueOf(key);
-          String place = field + "." + DocumentReader.brief(name);
+          String place = field + "." + DocumentReader.abbreviate(name);
           if (!VARIABLE.matcher(name).matches()) {
-            in.refuse(field, "has a name that is not one: '" + DocumentReader.brief(name) + "'");
+            in.reject(
+                field, "has a name that is not one: '" + DocumentReader.abbreviate(name) + "'");
           }
           value(place, each).ifPresent(text -> variables.put(name, text));
         });
-    return Optional.of(new Step.Env(variables));
+    return Optional.of(new BuildStep.Env(variables));
   }
 
   /** A YAML file has numbers and flags where a variable has text. Values are not told. */
   private Optional<String> value(String field, @Nullable Object value) {
     if (!(value instanceof String || value instanceof Number || value instanceof Boolean)) {
-      return in.refuse(field, "must be text");
+      return in.reject(field, "must be text");
     }
     String text = String.valueOf(value);
     if (text.length() > LONGEST_VALUE) {
-      return in.refuse(field, "is longer than " + LONGEST_VALUE + " characters");
+      return in.reject(field, "is longer than " + LONGEST_VALUE + " characters");
     }
-    return text.indexOf('\0') >= 0 ? in.refuse(field, "contains a NUL") : Optional.of(text);
+    return text.indexOf('\0') >= 0 ? in.reject(field, "contains a NUL") : Optional.of(text);
   }
 
-  private Optional<Step> packages(String field, @Nullable Object value) {
+  private Optional<BuildStep> packages(String field, @Nullable Object value) {
     if (!(value instanceof List<?> elements)) {
-      return in.refuse(field, "must be a list");
+      return in.reject(field, "must be a list");
     }
     if (elements.size() > MOST_NAMES) {
-      return in.refuse(field, "has more than " + MOST_NAMES + " names");
+      return in.reject(field, "has more than " + MOST_NAMES + " names");
     }
-    DocumentReader.Reading<String> name = matching(PACKAGE, "is not the name of a package");
+    DocumentReader.ValueReader<String> name = matching(PACKAGE, "is not the name of a package");
     List<String> names = new ArrayList<>();
     for (int i = 0; i < elements.size(); i++) {
       name.read(field + "[" + i + "]", elements.get(i)).ifPresent(names::add);
     }
-    return names.isEmpty() ? Optional.empty() : Optional.of(new Step.Packages(names));
+    return names.isEmpty() ? Optional.empty() : Optional.of(new BuildStep.Packages(names));
   }
 
   private Optional<Long> cores(String field, @Nullable Object value) {
@@ -308,34 +310,35 @@ public final class RecipeDocument {
             number ->
                 number >= least && number <= most
                     ? Optional.of(number)
-                    : in.refuse(field, "must be " + least + " to " + most + ": " + number));
+                    : in.reject(field, "must be " + least + " to " + most + ": " + number));
   }
 
-  private DocumentReader.Reading<String> account() {
+  private DocumentReader.ValueReader<String> account() {
     return matching(ACCOUNT, "must be a user, or user:group");
   }
 
-  private DocumentReader.Reading<String> matching(Pattern pattern, String problem) {
+  private DocumentReader.ValueReader<String> matching(Pattern pattern, String problem) {
     return (field, value) ->
         in.asText(field, value)
             .flatMap(
                 text ->
                     pattern.matcher(text).matches()
                         ? Optional.of(text)
-                        : in.refuse(field, problem + ": '" + DocumentReader.brief(text) + "'"));
+                        : in.reject(
+                            field, problem + ": '" + DocumentReader.abbreviate(text) + "'"));
   }
 
-  private DocumentReader.Reading<String> text(int longest) {
+  private DocumentReader.ValueReader<String> text(int longest) {
     return (field, value) ->
         in.asText(field, value)
             .flatMap(
                 text ->
                     text.isBlank()
-                        ? in.refuse(field, "is blank")
+                        ? in.reject(field, "is blank")
                         : text.length() > longest
-                            ? in.refuse(field, "is longer than " + longest + " characters")
+                            ? in.reject(field, "is longer than " + longest + " characters")
                             : text.indexOf('\0') >= 0
-                                ? in.refuse(field, "contains a NUL")
+                                ? in.reject(field, "contains a NUL")
                                 : Optional.of(text));
   }
 }

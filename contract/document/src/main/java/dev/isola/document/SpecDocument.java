@@ -26,7 +26,7 @@ import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecValidation;
 import dev.isola.spi.spec.Violation;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -145,18 +145,18 @@ public final class SpecDocument {
     return switch (version(document)) {
       case V1 -> {
         List<Violation> violations = new ArrayList<>();
-        SpecDocumentV1.nameUnknown(document, violations);
+        SpecDocumentV1.reportUnknownFields(document, violations);
         CreateRequest request = read(SpecDocumentV1.migrate(document), freshId, violations);
-        SpecValidation.refuse(
+        SpecValidation.throwIfInvalid(
             violations.stream()
-                .map(v -> new Violation(SpecDocumentV1.nameOf(v.field()), v.problem()))
+                .map(v -> new Violation(SpecDocumentV1.v1NameOf(v.field()), v.problem()))
                 .toList());
         yield request;
       }
       case V2 -> {
         List<Violation> violations = new ArrayList<>();
         CreateRequest request = read(document, freshId, violations);
-        SpecValidation.refuse(violations);
+        SpecValidation.throwIfInvalid(violations);
         yield request;
       }
     };
@@ -193,12 +193,12 @@ public final class SpecDocument {
           Stream.of(ApiVersion.values())
               .map(ApiVersion::wireName)
               .collect(Collectors.joining(" and "));
-      SpecValidation.refuse(
+      SpecValidation.throwIfInvalid(
           List.of(
               new Violation(
                   "apiVersion",
                   "is not supported: "
-                      + DocumentReader.brief(version)
+                      + DocumentReader.abbreviate(version)
                       + "; "
                       + supported
                       + " are")));
@@ -239,7 +239,7 @@ public final class SpecDocument {
             false,
             Optional.empty());
     Map<String, String> tags = in.entries(in::asText, "tags", "metadata");
-    in.done(SpecDocumentV1.ONLY_HERE);
+    in.rejectUnknownFields(SpecDocumentV1.ONLY_IN_V1);
     return new CreateRequest(spec, lifecycle, placement, tags, Optional.empty(), Optional.empty());
   }
 
@@ -262,7 +262,7 @@ public final class SpecDocument {
     limits.ifPresent(spec::limits);
     in.object("network").map(SpecDocument::network).ifPresent(spec::network);
     in.field(in::asInt, "gpus").ifPresent(spec::gpus);
-    return spec.unchecked();
+    return spec.buildUnchecked();
   }
 
   private Optional<SandboxId> asId(String field, @Nullable Object value) {
@@ -271,10 +271,10 @@ public final class SpecDocument {
             text ->
                 SandboxId.isValid(text)
                     ? Optional.of(new SandboxId(text))
-                    : in.refuse(
+                    : in.reject(
                         field,
                         "must be 1 to 32 lower-case letters and digits: '"
-                            + DocumentReader.brief(text)
+                            + DocumentReader.abbreviate(text)
                             + "'"));
   }
 
@@ -285,25 +285,26 @@ public final class SpecDocument {
               try {
                 return Optional.of(Path.of(text));
               } catch (InvalidPathException e) {
-                return in.refuse(field, "is not a path: " + e.getReason());
+                return in.reject(field, "is not a path: " + e.getReason());
               }
             });
   }
 
-  private Optional<Volume> asVolume(String field, @Nullable Object value) {
+  private Optional<VolumeMount> asVolume(String field, @Nullable Object value) {
     return in.asObject(field, value).flatMap(SpecDocument::volume);
   }
 
-  private static Optional<Volume> volume(DocumentReader in) {
-    Volume.Type type = in.field(in.asOneOf(Volume.Type.class), "type").orElse(Volume.Type.BIND);
+  private static Optional<VolumeMount> volume(DocumentReader in) {
+    VolumeMount.Type type =
+        in.field(in.asOneOf(VolumeMount.Type.class), "type").orElse(VolumeMount.Type.BIND);
     Optional<String> source =
-        type == Volume.Type.TMPFS
+        type == VolumeMount.Type.TMPFS
             ? Optional.of(in.field(in::asText, "source").orElse(""))
             : in.required(in::asText, "source");
     Optional<String> destination = in.required(in::asText, "destination");
     boolean readOnly = in.field(in::asFlag, "readonly", "readOnly").orElse(false);
-    in.done();
-    return source.flatMap(from -> destination.map(to -> new Volume(type, from, to, readOnly)));
+    in.rejectUnknownFields();
+    return source.flatMap(from -> destination.map(to -> new VolumeMount(type, from, to, readOnly)));
   }
 
   private Optional<Bytes> asContent(String field, @Nullable Object value) {
@@ -314,10 +315,10 @@ public final class SpecDocument {
               .flatMap(
                   content -> {
                     Optional<Bytes> bytes = content.required(this::asBase64, "base64");
-                    content.done();
+                    content.rejectUnknownFields();
                     return bytes;
                   });
-      case null, default -> in.refuse(field, "must be text, or an object with base64");
+      case null, default -> in.reject(field, "must be text, or an object with base64");
     };
   }
 
@@ -328,7 +329,7 @@ public final class SpecDocument {
               try {
                 return Optional.of(Bytes.of(Base64.getDecoder().decode(text)));
               } catch (IllegalArgumentException e) {
-                return in.refuse(field, "is not base64: " + e.getMessage());
+                return in.reject(field, "is not base64: " + e.getMessage());
               }
             });
   }
@@ -338,7 +339,7 @@ public final class SpecDocument {
       case String text -> checked(field, () -> Command.shell(text));
       case Map<?, ?> object -> in.asObject(field, object).flatMap(fields -> command(field, fields));
       case null, default ->
-          in.refuse(field, "must be text for the shell, or an object with command");
+          in.reject(field, "must be text for the shell, or an object with command");
     };
   }
 
@@ -352,7 +353,7 @@ public final class SpecDocument {
     boolean stdin = in.field(in::asFlag, "stdin").orElse(false);
     Optional<Duration> timeout = in.field(in::asSeconds, "timeoutSeconds");
     Optional<String> tag = in.field(in::asText, "tag");
-    in.done();
+    in.rejectUnknownFields();
     return program.flatMap(
         text ->
             checked(
@@ -363,7 +364,7 @@ public final class SpecDocument {
     try {
       return Optional.of(command.get());
     } catch (InvalidRequest e) {
-      return in.refuse(field, "is refused: " + e.fault().what());
+      return in.reject(field, "is refused: " + e.fault().problem());
     }
   }
 
@@ -390,7 +391,7 @@ public final class SpecDocument {
             resources.field(resources::asInt, "networkBandwidth").orElse(defaults.bandwidthMbps()),
             resources.field(resources::asSeconds, "timeoutSeconds"));
     List<LimitKind> required = resources.list(resources.asOneOf(LimitKind.class), "required");
-    resources.done();
+    resources.rejectUnknownFields();
     return new Limits(limits, Requirements.limits(required.toArray(LimitKind[]::new)));
   }
 
@@ -400,7 +401,7 @@ public final class SpecDocument {
             in.field(in.asOneOf(Isolation.class), "isolation").orElse(Isolation.PROCESS),
             Set.copyOf(in.list((field, value) -> capability(in, field, value), "capabilities")),
             Set.copyOf(in.list(in.asOneOf(LimitKind.class), "limits")));
-    in.done();
+    in.rejectUnknownFields();
     return read;
   }
 
@@ -413,13 +414,13 @@ public final class SpecDocument {
                 Capability.withId(text)
                     .or(
                         () ->
-                            in.refuse(
+                            in.reject(
                                 field,
                                 "must be one of "
                                     + String.join(", ", known)
                                     + ": "
-                                    + DocumentReader.brief(text)
-                                    + NearMiss.hint(text, known))));
+                                    + DocumentReader.abbreviate(text)
+                                    + Suggestion.hint(text, known))));
   }
 
   private static Network network(DocumentReader network) {
@@ -428,7 +429,7 @@ public final class SpecDocument {
     if (mode.isPresent()
         && enabled.isPresent()
         && enabled.get() == (mode.get() == NetworkMode.NONE)) {
-      network.refuse("network.enabled", "contradicts network.mode");
+      network.reject("network.enabled", "contradicts network.mode");
     }
     Optional<NetworkMode> meant =
         mode.or(() -> enabled.map(on -> on ? NetworkMode.BRIDGE : NetworkMode.NONE));
@@ -438,7 +439,7 @@ public final class SpecDocument {
             network.list(network::asText, "allowDomains"),
             network.list(network::asText, "blockDomains"),
             network.list(network::asInt, "exposePorts"));
-    network.done();
+    network.rejectUnknownFields();
     return read;
   }
 }

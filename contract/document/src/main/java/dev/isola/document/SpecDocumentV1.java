@@ -29,15 +29,15 @@ final class SpecDocumentV1 {
               "timeoutSeconds", "timeoutSeconds"));
 
   /** The fields that only this form has, with where they are, for those who forget the version. */
-  static final Map<String, String> ONLY_HERE =
+  static final Map<String, String> ONLY_IN_V1 =
       Map.of(LIMITS, "apiVersion v1", "networkMode", "apiVersion v1");
 
   private SpecDocumentV1() {}
 
   /**
    * Returns {@code v1} in the form of version 2. Fields that version 1 does not have are left out;
-   * {@link #nameUnknown} tells them. A value of the wrong type is handed on as it is, for the
-   * reader of version 2 to refuse.
+   * {@link #reportUnknownFields} tells them. A value of the wrong type is handed on as it is, for
+   * the reader of version 2 to refuse.
    */
   static Map<String, @Nullable Object> migrate(Map<?, ?> v1) {
     Map<String, @Nullable Object> v2 = new LinkedHashMap<>();
@@ -63,24 +63,24 @@ final class SpecDocumentV1 {
   }
 
   /** Names the fields of {@code v1} that version 1 does not have. */
-  static void nameUnknown(Map<?, ?> v1, List<Violation> violations) {
+  static void reportUnknownFields(Map<?, ?> v1, List<Violation> violations) {
     DocumentReader document = DocumentReader.of(v1, violations);
     document.expect("apiVersion", LIMITS, "networkMode");
     document.expect(KEPT.toArray(String[]::new));
-    document.done(SpecDocument.ONLY_IN_V2);
+    document.rejectUnknownFields(SpecDocument.ONLY_IN_V2);
     if (v1.get(LIMITS) instanceof Map<?, ?>) {
       document
           .object(LIMITS)
           .ifPresent(
               limits -> {
                 limits.expect(LIMIT_NAMES.keySet().toArray(String[]::new));
-                limits.done();
+                limits.rejectUnknownFields();
               });
     }
   }
 
   /** Returns what the field {@code v2} is called in version 1, so that a caller finds it. */
-  static String nameOf(String v2) {
+  static String v1NameOf(String v2) {
     for (Map.Entry<String, String> limit : LIMIT_NAMES.entrySet()) {
       if (v2.equals("resources." + limit.getValue())) {
         return LIMITS + "." + limit.getKey();

@@ -12,7 +12,7 @@ import dev.isola.spi.spec.ApiVersion;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.Base64;
@@ -62,7 +62,7 @@ final class SpecDocumentWriter {
     return document;
   }
 
-  private static Map<String, Object> volume(Volume volume) {
+  private static Map<String, Object> volume(VolumeMount volume) {
     Map<String, Object> document = new LinkedHashMap<>();
     document.put("type", name(volume.type()));
     document.put("source", volume.source());

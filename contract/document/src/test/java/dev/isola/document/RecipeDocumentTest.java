@@ -3,8 +3,8 @@ package dev.isola.document;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.isola.document.recipe.BuildStep;
 import dev.isola.document.recipe.Recipe;
-import dev.isola.document.recipe.Step;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.InvalidRequest;
 import java.util.Collections;
@@ -64,18 +64,18 @@ class RecipeDocumentTest {
             new Recipe(
                 new Recipe.Base.Image("python:3.14"),
                 List.of(
-                    new Step.Env(Map.of("PORT", "8000")),
-                    new Step.Packages(List.of("git", "libssl3=3.0.1-1~deb12")),
-                    new Step.User("agent"),
-                    new Step.Workdir("/app"),
-                    new Step.Copy(
+                    new BuildStep.Env(Map.of("PORT", "8000")),
+                    new BuildStep.Packages(List.of("git", "libssl3=3.0.1-1~deb12")),
+                    new BuildStep.User("agent"),
+                    new BuildStep.Workdir("/app"),
+                    new BuildStep.Copy(
                         ARCHIVE, "src", ".", Optional.of("agent:agent"), Optional.of("0755")),
-                    new Step.Run("make", Optional.of("root")),
-                    new Step.Run("make test", Optional.empty()),
-                    new Step.Env(Map.of("MODE", "fast")),
-                    new Step.Workdir("out"),
-                    new Step.User("1000"),
-                    new Step.Packages(List.of("curl"))),
+                    new BuildStep.Run("make", Optional.of("root")),
+                    new BuildStep.Run("make test", Optional.empty()),
+                    new BuildStep.Env(Map.of("MODE", "fast")),
+                    new BuildStep.Workdir("out"),
+                    new BuildStep.User("1000"),
+                    new BuildStep.Packages(List.of("curl"))),
                 Optional.of("./serve"),
                 Optional.of("curl -sf localhost:8000"),
                 Optional.of(2L),
@@ -87,7 +87,7 @@ class RecipeDocumentTest {
     Recipe recipe = RecipeDocument.fromMap(full());
     assertThat(RecipeDocument.fromMap(RecipeDocument.toMap(recipe))).isEqualTo(recipe);
     Recipe derived = RecipeDocument.fromMap(Map.of("template", "tools"));
-    assertThat(derived.base()).isEqualTo(new Recipe.Base.OfTemplate("tools"));
+    assertThat(derived.base()).isEqualTo(new Recipe.Base.FromTemplate("tools"));
     assertThat(RecipeDocument.fromMap(RecipeDocument.toMap(derived))).isEqualTo(derived);
   }
 
@@ -222,7 +222,9 @@ class RecipeDocumentTest {
         .satisfies(
             e -> {
               assertThat(e.code()).isEqualTo(ErrorCode.INVALID_REQUEST);
-              assertThat(e.fault().what()).startsWith("the recipe is invalid: ").contains(problems);
+              assertThat(e.fault().problem())
+                  .startsWith("the recipe is invalid: ")
+                  .contains(problems);
             });
   }
 }

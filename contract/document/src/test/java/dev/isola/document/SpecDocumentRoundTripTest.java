@@ -19,7 +19,7 @@ import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -59,7 +59,7 @@ class SpecDocumentRoundTripTest {
   void aBuilderMadeFromASpecMakesTheSameSpec(long seed) {
     SandboxSpec spec = new Specs(seed).spec();
     assertThat(spec.toBuilder().build()).isEqualTo(spec);
-    assertThat(spec.toBuilder().noImage().build().image()).isEmpty();
+    assertThat(spec.toBuilder().clearImage().build().image()).isEmpty();
   }
 
   private static SandboxId noId() {
@@ -128,17 +128,17 @@ class SpecDocumentRoundTripTest {
           any.optional(this::text));
     }
 
-    private Iterable<Volume> volumes() {
-      Map<String, Volume> byDestination = new TreeMap<>();
+    private Iterable<VolumeMount> volumes() {
+      Map<String, VolumeMount> byDestination = new TreeMap<>();
       for (String destination : any.list(0, 4, this::folder)) {
-        Volume.Type type = any.oneOf(Volume.Type.values());
+        VolumeMount.Type type = any.oneOf(VolumeMount.Type.values());
         String source =
             switch (type) {
               case BIND -> "/src" + destination;
               case VOLUME -> "data.1";
               case TMPFS -> "";
             };
-        byDestination.put(destination, new Volume(type, source, destination, any.flag()));
+        byDestination.put(destination, new VolumeMount(type, source, destination, any.flag()));
       }
       return byDestination.values();
     }

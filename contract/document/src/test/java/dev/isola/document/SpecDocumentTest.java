@@ -24,7 +24,7 @@ import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -166,9 +166,9 @@ class SpecDocumentTest {
                 .user("agent")
                 .workspacePath(Path.of("/srv/p"))
                 .workspaceMount("/work")
-                .volume(Volume.bind("/s", "/d", true))
-                .volume(new Volume(Volume.Type.VOLUME, "v", "/v", false))
-                .volume(new Volume(Volume.Type.TMPFS, "", "/t", false))
+                .volume(VolumeMount.bind("/s", "/d", true))
+                .volume(new VolumeMount(VolumeMount.Type.VOLUME, "v", "/v", false))
+                .volume(new VolumeMount(VolumeMount.Type.TMPFS, "", "/t", false))
                 .seedFile("a.txt", Bytes.utf8("hé"))
                 .seedFile("b.bin", Bytes.of(new byte[] {-1, 0}))
                 .init(

@@ -18,7 +18,7 @@ public enum SandboxState {
   DESTROYED;
 
   /** Returns the states that may come next. */
-  public Set<SandboxState> next() {
+  public Set<SandboxState> successors() {
     return switch (this) {
       case CREATING -> EnumSet.of(RUNNING, ERROR, TERMINATING);
       case RUNNING -> EnumSet.of(PAUSED, STOPPED, ERROR, TERMINATING);
@@ -29,7 +29,7 @@ public enum SandboxState {
     };
   }
 
-  public boolean mayBecome(SandboxState next) {
-    return next().contains(next);
+  public boolean canTransitionTo(SandboxState next) {
+    return successors().contains(next);
   }
 }

@@ -11,7 +11,7 @@ import dev.isola.spi.provider.SpecFeature;
 import dev.isola.spi.provider.SpecSupport;
 import dev.isola.spi.spec.ApiVersion;
 import dev.isola.spi.spec.NetworkMode;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -45,13 +45,13 @@ class RecordsTest {
     requirements.add(new Prerequisite("kvm", true, false, "no /dev/kvm", "load the module"));
 
     assertThat(info.capabilities()).containsExactly(Attaching.class);
-    assertThat(info.requirements()).isEmpty();
+    assertThat(info.prerequisites()).isEmpty();
   }
 
   @Test
   void specSupport() {
     Set<NetworkMode> modes = new HashSet<>(Set.of(NetworkMode.NONE));
-    Set<Volume.Type> types = new HashSet<>(Set.of(Volume.Type.BIND));
+    Set<VolumeMount.Type> types = new HashSet<>(Set.of(VolumeMount.Type.BIND));
     Set<LimitKind> limits = new HashSet<>(Set.of(LimitKind.CPU));
     Set<SpecFeature> features = new HashSet<>(Set.of(SpecFeature.USERS));
     SpecSupport support = new SpecSupport(features, modes, types, limits);
@@ -62,14 +62,15 @@ class RecordsTest {
 
     assertThat(support.features()).containsExactly(SpecFeature.USERS);
     assertThat(support.networkModes()).containsExactly(NetworkMode.NONE);
-    assertThat(support.volumeTypes()).containsExactly(Volume.Type.BIND);
+    assertThat(support.volumeTypes()).containsExactly(VolumeMount.Type.BIND);
     assertThat(support.enforcedLimits()).containsExactly(LimitKind.CPU);
   }
 
   @Test
   void sightingAndProviderConfig() {
     Map<String, String> map = new HashMap<>(Map.of("pid", "1"));
-    Sighting sighting = new Sighting(new SandboxId("a"), SandboxState.RUNNING, Instant.EPOCH, map);
+    InventoryItem sighting =
+        new InventoryItem(new SandboxId("a"), SandboxState.RUNNING, Instant.EPOCH, map);
     ProviderConfig config = new ProviderConfig(map);
     map.clear();
 

@@ -47,8 +47,8 @@ class SandboxStateTest {
   void everyPairIsAllowedOrRefused(SandboxState from, SandboxState to) {
     boolean allowed = ALLOWED.getOrDefault(from, Set.of()).contains(to);
 
-    assertThat(from.mayBecome(to)).isEqualTo(allowed);
-    assertThat(from.next().contains(to)).isEqualTo(allowed);
+    assertThat(from.canTransitionTo(to)).isEqualTo(allowed);
+    assertThat(from.successors().contains(to)).isEqualTo(allowed);
     if (allowed) {
       assertThat(StateTransition.check(from, to, ID)).isEqualTo(to);
     } else {
@@ -80,7 +80,7 @@ class SandboxStateTest {
   @Test
   void everyStateButTheLastLeadsToItsEnd() {
     for (SandboxState state : SandboxState.values()) {
-      assertThat(state == DESTROYED || state == TERMINATING || state.mayBecome(TERMINATING))
+      assertThat(state == DESTROYED || state == TERMINATING || state.canTransitionTo(TERMINATING))
           .as(state.name())
           .isTrue();
     }

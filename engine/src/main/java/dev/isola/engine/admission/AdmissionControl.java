@@ -10,19 +10,19 @@ import java.util.Map;
  * capacity, all others together by the installation's.
  */
 public final class AdmissionControl {
-  private final Admission shared;
-  private final Map<String, Admission> own;
+  private final CapacityPool shared;
+  private final Map<String, CapacityPool> dedicated;
 
   /**
    * @param own by the name of the provider
    */
-  public AdmissionControl(Admission shared, Map<String, Admission> own) {
+  public AdmissionControl(CapacityPool shared, Map<String, CapacityPool> own) {
     this.shared = shared;
-    this.own = Map.copyOf(own);
+    this.dedicated = Map.copyOf(own);
   }
 
-  private Admission of(String provider) {
-    return own.getOrDefault(provider, shared);
+  private CapacityPool poolOf(String provider) {
+    return dedicated.getOrDefault(provider, shared);
   }
 
   /**
@@ -32,12 +32,12 @@ public final class AdmissionControl {
    * @param providers the best first
    * @throws LimitExceeded when no room becomes free in time
    */
-  public Grant admit(List<String> providers, Resources asked) {
-    Map<Admission, String> candidates = candidates(providers);
+  public Reservation admit(List<String> providers, Resources asked) {
+    Map<CapacityPool, String> candidates = candidates(providers);
     if (candidates.size() > 1) {
-      for (Map.Entry<Admission, String> one : candidates.entrySet()) {
+      for (Map.Entry<CapacityPool, String> one : candidates.entrySet()) {
         try {
-          return one.getKey().admitAtOnce(one.getValue(), asked);
+          return one.getKey().admitNow(one.getValue(), asked);
         } catch (LimitExceeded full) {
           // the next one may have room
         }
@@ -45,19 +45,19 @@ public final class AdmissionControl {
     }
     String awaited =
         candidates.entrySet().stream()
-            .filter(one -> one.getKey().couldHold(asked))
+            .filter(one -> one.getKey().canEverFit(asked))
             .map(Map.Entry::getValue)
             .findFirst()
             .orElse(providers.getFirst());
-    return of(awaited).admit(awaited, asked);
+    return poolOf(awaited).admit(awaited, asked);
   }
 
   /** Returns a promise at the first of these providers that has room now. */
-  public Grant admitAtOnce(List<String> providers, Resources asked) {
+  public Reservation admitNow(List<String> providers, Resources asked) {
     LimitExceeded full = null;
-    for (Map.Entry<Admission, String> one : candidates(providers).entrySet()) {
+    for (Map.Entry<CapacityPool, String> one : candidates(providers).entrySet()) {
       try {
-        return one.getKey().admitAtOnce(one.getValue(), asked);
+        return one.getKey().admitNow(one.getValue(), asked);
       } catch (LimitExceeded e) {
         full = full == null ? e : full;
       }
@@ -66,9 +66,9 @@ public final class AdmissionControl {
   }
 
   /** The first provider of each admission: the others of it have no more room. */
-  private Map<Admission, String> candidates(List<String> providers) {
-    Map<Admission, String> first = new LinkedHashMap<>();
-    providers.forEach(name -> first.putIfAbsent(of(name), name));
+  private Map<CapacityPool, String> candidates(List<String> providers) {
+    Map<CapacityPool, String> first = new LinkedHashMap<>();
+    providers.forEach(name -> first.putIfAbsent(poolOf(name), name));
     return first;
   }
 
@@ -77,32 +77,32 @@ public final class AdmissionControl {
    *
    * @throws LimitExceeded when that one has no room now; the promise stays as it was
    */
-  public void move(Grant grant, String provider) {
-    Admission target = of(provider);
-    if (grant.isOf(target)) {
+  public void move(Reservation grant, String provider) {
+    CapacityPool target = poolOf(provider);
+    if (grant.isFrom(target)) {
       target.move(grant, provider);
     } else {
-      grant.replaceBy(target.admitAtOnce(provider, grant.resources()));
+      grant.replaceWith(target.admitNow(provider, grant.resources()));
     }
   }
 
   /** Counts a sandbox that exists already, as after a restart; there may be no room for it. */
-  public Grant adopt(String provider, Resources held) {
-    return of(provider).adopt(provider, held);
+  public Reservation adopt(String provider, Resources held) {
+    return poolOf(provider).adopt(provider, held);
   }
 
   /** Returns what the providers without a capacity of their own share. */
-  public Admission.Usage usage() {
+  public CapacityPool.Usage usage() {
     return shared.usage();
   }
 
   /** Returns what counts for a provider: its own capacity, or the one that it shares. */
-  public Admission.Usage usage(String provider) {
-    return of(provider).usage();
+  public CapacityPool.Usage usage(String provider) {
+    return poolOf(provider).usage();
   }
 
   /** Returns what is promised to the sandboxes of a provider. */
-  public Resources promised(String provider) {
-    return of(provider).promised(provider);
+  public Resources reserved(String provider) {
+    return poolOf(provider).reserved(provider);
   }
 }

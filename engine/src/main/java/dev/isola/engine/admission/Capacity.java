@@ -10,7 +10,7 @@ package dev.isola.engine.admission;
  * @param moreMemory the keys that let more memory be promised
  */
 public record Capacity(
-    Resources resources, String holder, String memoryKey, String cpuKey, String moreMemory) {
+    Resources resources, String owner, String memoryKey, String cpuKey, String memoryRemedyKeys) {
 
   /** Returns the capacity that all providers share. */
   public static Capacity ofInstallation(Resources resources) {

@@ -25,10 +25,10 @@ public record Headroom(
       new Headroom(1_000_000, 100, Long.MAX_VALUE >> 24, () -> MachineState.UNKNOWN);
 
   /** Returns what stands in the way of a sandbox that could never fit. */
-  Optional<Shortage> never(Resources asked) {
+  Optional<Shortage> permanentShortage(Resources asked) {
     long needed = needed(asked);
     return needed > memoryMb
-        ? Optional.of(new Shortage("memory", needed + "", memoryMb + "", sentence(asked, memoryMb)))
+        ? Optional.of(new Shortage("memory", needed + "", memoryMb + "", message(asked, memoryMb)))
         : Optional.empty();
   }
 
@@ -37,7 +37,7 @@ public record Headroom(
    *
    * @param starting how many sandboxes are being made
    */
-  Optional<Shortage> now(Resources asked, int starting) {
+  Optional<Shortage> currentShortage(Resources asked, int starting) {
     MachineState state = machine.get();
     if (state.stalledPercent().isPresent()
         && state.stalledPercent().getAsDouble() >= maxStalledPercent) {
@@ -58,19 +58,19 @@ public record Headroom(
     }
     long free = Math.max(0, state.availableMb().getAsLong() - reserve() - starting * STARTING_MB);
     return needed(asked) > free
-        ? Optional.of(new Shortage("memory", needed(asked) + "", free + "", sentence(asked, free)))
+        ? Optional.of(new Shortage("memory", needed(asked) + "", free + "", message(asked, free)))
         : Optional.empty();
   }
 
   /** Returns the largest memory limit that a sandbox could have now. */
-  long roomMb() {
+  long maxMemoryLimitMb() {
     MachineState state = machine.get();
     return state.availableMb().isEmpty()
         ? Resources.UNLIMITED
         : (long) (Math.max(0, state.availableMb().getAsLong() - reserve()) * overcommit);
   }
 
-  private String sentence(Resources asked, long free) {
+  private String message(Resources asked, long free) {
     return "the sandbox needs "
         + needed(asked)
         + " MB (its limit of "

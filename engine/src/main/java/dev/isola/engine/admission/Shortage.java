@@ -8,4 +8,4 @@ package dev.isola.engine.admission;
  * @param free what there is
  * @param sentence both in words
  */
-record Shortage(String resource, String needed, String free, String sentence) {}
+record Shortage(String resource, String needed, String free, String message) {}

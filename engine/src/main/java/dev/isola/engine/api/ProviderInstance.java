@@ -22,7 +22,7 @@ public record ProviderInstance(
   }
 
   /** Returns the facts that decide about it, as far as they are known. */
-  public ProviderProfile facts(Optional<ProviderInfo> info) {
+  public ProviderProfile effectiveProfile(Optional<ProviderInfo> info) {
     return info.map(known -> known.profile(profile)).orElse(profile);
   }
 }

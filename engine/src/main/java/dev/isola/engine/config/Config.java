@@ -3,9 +3,9 @@ package dev.isola.engine.config;
 import dev.isola.engine.admission.Headroom;
 import dev.isola.engine.admission.MachineState;
 import dev.isola.engine.admission.Resources;
-import dev.isola.engine.health.Rhythm;
+import dev.isola.engine.health.ProbeSchedule;
 import dev.isola.engine.selection.HostAccess;
-import dev.isola.engine.selection.Policy;
+import dev.isola.engine.selection.SelectionPolicy;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,20 +19,20 @@ public final class Config {
    *
    * @param key with sections, as in {@code providers.e2b.api_key}
    */
-  public record Entry(String key, String value, Origin origin) {}
+  public record Entry(String key, String value, ValueOrigin origin) {}
 
-  private final Map<Key<?>, Given<?>> values;
+  private final Map<ConfigKey<?>, SourcedValue<?>> values;
   private final Map<String, ProviderSettings> providers;
-  private final List<PoolEntry> pool;
+  private final List<PoolConfig> pool;
   private final List<String> warnings;
-  private final Machine machine;
+  private final MachineInfo machine;
 
   Config(
-      Map<Key<?>, Given<?>> values,
+      Map<ConfigKey<?>, SourcedValue<?>> values,
       Map<String, ProviderSettings> providers,
-      List<PoolEntry> pool,
+      List<PoolConfig> pool,
       List<String> warnings,
-      Machine machine) {
+      MachineInfo machine) {
     this.values = Map.copyOf(values);
     this.providers = Map.copyOf(providers);
     this.pool = List.copyOf(pool);
@@ -40,21 +40,21 @@ public final class Config {
     this.machine = machine;
   }
 
-  public <T> T get(Key<T> key) {
-    return given(key).value();
+  public <T> T get(ConfigKey<T> key) {
+    return sourced(key).value();
   }
 
-  public Origin origin(Key<?> key) {
-    return given(key).origin();
+  public ValueOrigin origin(ConfigKey<?> key) {
+    return sourced(key).origin();
   }
 
   @SuppressWarnings("unchecked") // Layers puts in what the key's own kind has read.
-  private <T> Given<T> given(Key<T> key) {
-    Given<?> given = values.get(key);
+  private <T> SourcedValue<T> sourced(ConfigKey<T> key) {
+    SourcedValue<?> given = values.get(key);
     if (given == null) {
       throw new IllegalArgumentException("no such key: " + key.name());
     }
-    return (Given<T>) given;
+    return (SourcedValue<T>) given;
   }
 
   /** Returns what is configured for providers, by name. */
@@ -62,7 +62,7 @@ public final class Config {
     return providers;
   }
 
-  public List<PoolEntry> pool() {
+  public List<PoolConfig> pool() {
     return pool;
   }
 
@@ -71,30 +71,30 @@ public final class Config {
     return warnings;
   }
 
-  public Policy policy() {
-    return new Policy(
-        get(Keys.DEPLOYMENT_MODE),
-        get(Keys.FLOOR),
-        get(Keys.ALLOW_PROCESS),
-        get(Keys.MICROVM_FALLBACK));
+  public SelectionPolicy policy() {
+    return new SelectionPolicy(
+        get(ConfigKeys.DEPLOYMENT_MODE),
+        get(ConfigKeys.FLOOR),
+        get(ConfigKeys.ALLOW_PROCESS),
+        get(ConfigKeys.MICROVM_FALLBACK));
   }
 
   /** Returns what of the host the operator lets sandboxes have. */
   public HostAccess hostAccess() {
-    return new HostAccess(get(Keys.ALLOW_HOST_NETWORK), get(Keys.ALLOW_HOST_FOLDERS));
+    return new HostAccess(get(ConfigKeys.ALLOW_HOST_NETWORK), get(ConfigKeys.ALLOW_HOST_FOLDERS));
   }
 
-  public Rhythm rhythm() {
-    return new Rhythm(get(Keys.HEALTH_INTERVAL), get(Keys.HEALTH_TIMEOUT));
+  public ProbeSchedule probeSchedule() {
+    return new ProbeSchedule(get(ConfigKeys.HEALTH_INTERVAL), get(ConfigKeys.HEALTH_TIMEOUT));
   }
 
   /** Returns what may be promised to sandboxes together; where nothing is set, anything. */
   public Resources capacity() {
-    double cpu = get(Keys.ADMISSION_CPU);
+    double cpu = get(ConfigKeys.ADMISSION_CPU);
     if (cpu == 0) {
-      cpu = get(Keys.ADMISSION_CPU_OVERCOMMIT) * machine.processors();
+      cpu = get(ConfigKeys.ADMISSION_CPU_OVERCOMMIT) * machine.processors();
     }
-    long memory = get(Keys.ADMISSION_MEMORY_MB);
+    long memory = get(ConfigKeys.ADMISSION_MEMORY_MB);
     return new Resources(
         memory == 0 ? Resources.UNLIMITED : memory,
         cpu == 0 ? Resources.UNLIMITED : Resources.of(cpu, 0).milliCpu());
@@ -110,8 +110,8 @@ public final class Config {
   /** Returns how the state of this machine decides about a further sandbox. */
   public Headroom headroom() {
     return new Headroom(
-        get(Keys.ADMISSION_MEMORY_OVERCOMMIT),
-        get(Keys.ADMISSION_MAX_MEMORY_PRESSURE),
+        get(ConfigKeys.ADMISSION_MEMORY_OVERCOMMIT),
+        get(ConfigKeys.ADMISSION_MAX_MEMORY_PRESSURE),
         machine.memoryMb(),
         () -> MachineState.read(Path.of("/proc")));
   }
@@ -119,10 +119,10 @@ public final class Config {
   /** Returns everything in a stable order, as it may be shown. */
   public List<Entry> entries() {
     List<Entry> entries = new ArrayList<>();
-    Keys.ALL.forEach(key -> entries.add(entry(key)));
+    ConfigKeys.ALL.forEach(key -> entries.add(entry(key)));
     new TreeMap<>(providers).values().forEach(one -> addTo(entries, one));
     for (int i = 0; i < pool.size(); i++) {
-      PoolEntry one = pool.get(i);
+      PoolConfig one = pool.get(i);
       entries.add(new Entry("pool[" + i + "].provider", one.provider(), one.origin()));
       entries.add(new Entry("pool[" + i + "].size", String.valueOf(one.size()), one.origin()));
       // An environment in it may hold secrets.
@@ -135,33 +135,39 @@ public final class Config {
     return entries;
   }
 
-  private <T> Entry entry(Key<T> key) {
-    return new Entry(key.name(), key.kind().show(get(key)), origin(key));
+  private <T> Entry entry(ConfigKey<T> key) {
+    return new Entry(key.name(), key.type().show(get(key)), origin(key));
   }
 
-  private static <T> Entry entry(String prefix, String key, Kind<T> kind, Given<T> given) {
+  private static <T> Entry entry(
+      String prefix, String key, ValueType<T> kind, SourcedValue<T> given) {
     return new Entry(prefix + key, kind.show(given.value()), given.origin());
   }
 
   private static void addTo(List<Entry> entries, ProviderSettings one) {
     String prefix = "providers." + one.name() + ".";
     entries.add(
-        new Entry(prefix + "enabled", String.valueOf(one.enabled()), one.enabledGiven().origin()));
-    one.typeGiven()
+        new Entry(
+            prefix + "enabled", String.valueOf(one.enabled()), one.sourcedEnabled().origin()));
+    one.sourcedType()
         .ifPresent(type -> entries.add(new Entry(prefix + "type", type.value(), type.origin())));
-    one.regionGiven()
+    one.sourcedRegion()
         .ifPresent(
             region -> entries.add(new Entry(prefix + "region", region.value(), region.origin())));
     one.capacityCpu()
-        .ifPresent(cpu -> entries.add(entry(prefix, Layers.CAPACITY_CPU, Layers.CPU, cpu)));
+        .ifPresent(
+            cpu -> entries.add(entry(prefix, LayeredConfig.CAPACITY_CPU, LayeredConfig.CPU, cpu)));
     one.capacityMemoryMb()
         .ifPresent(
-            memory -> entries.add(entry(prefix, Layers.CAPACITY_MEMORY_MB, Layers.MEMORY, memory)));
+            memory ->
+                entries.add(
+                    entry(prefix, LayeredConfig.CAPACITY_MEMORY_MB, LayeredConfig.MEMORY, memory)));
     one.settings()
         .forEach(
             (setting, given) ->
                 entries.add(
-                    new Entry(prefix + setting, one.shown(setting).orElse(""), given.origin())));
+                    new Entry(
+                        prefix + setting, one.displayValue(setting).orElse(""), given.origin())));
   }
 
   @Override

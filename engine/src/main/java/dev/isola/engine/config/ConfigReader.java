@@ -12,11 +12,11 @@ public final class ConfigReader {
   private ConfigReader() {}
 
   /** Reads everything there is, so that everything that is wrong is found at once. */
-  public static ConfigResult read(Sources sources) {
-    List<Problem> problems = new ArrayList<>();
-    Layers layers = new Layers(sources.machine(), problems);
-    Names names = new Names(sources.providers(), layers);
-    List<PoolEntry> pool = List.of();
+  public static ConfigResult read(ConfigInput sources) {
+    List<ConfigProblem> problems = new ArrayList<>();
+    LayeredConfig layers = new LayeredConfig(sources.machine(), problems);
+    KnownProviders names = new KnownProviders(sources.providers(), layers);
+    List<PoolConfig> pool = List.of();
     if (sources.file().isPresent()) {
       Path path = sources.file().get();
       FileLayer file = new FileLayer(YamlFile.read(path, problems), layers, names);
@@ -31,37 +31,41 @@ public final class ConfigReader {
     Config config = new Config(layers.values(), providers, pool, List.of(), sources.machine());
     checkTogether(config, names, layers);
     if (!problems.isEmpty()) {
-      return new ConfigResult.Bad(problems);
+      return new ConfigResult.Invalid(problems);
     }
     List<String> warnings = new ArrayList<>(environment.warnings());
     warnings.addAll(warnings(config, sources));
-    return new ConfigResult.Good(
+    return new ConfigResult.Valid(
         new Config(layers.values(), providers, pool, warnings, sources.machine()));
   }
 
   /** Looks at what is right alone and wrong beside something else. */
-  private static void checkTogether(Config config, Names names, Layers layers) {
-    Origin given = config.origin(Keys.PROVIDER);
-    names.provider(config.get(Keys.PROVIDER), given, Keys.PROVIDER.name());
-    if (config.get(Keys.HEALTH_TIMEOUT).compareTo(config.get(Keys.HEALTH_INTERVAL)) > 0) {
-      Origin origin = config.origin(Keys.HEALTH_TIMEOUT);
-      layers.refuse(
-          origin instanceof Origin.Default ? config.origin(Keys.HEALTH_INTERVAL) : origin,
-          Keys.HEALTH_TIMEOUT.name(),
+  private static void checkTogether(Config config, KnownProviders names, LayeredConfig layers) {
+    ValueOrigin given = config.origin(ConfigKeys.PROVIDER);
+    names.resolve(config.get(ConfigKeys.PROVIDER), given, ConfigKeys.PROVIDER.name());
+    if (config.get(ConfigKeys.HEALTH_TIMEOUT).compareTo(config.get(ConfigKeys.HEALTH_INTERVAL))
+        > 0) {
+      ValueOrigin origin = config.origin(ConfigKeys.HEALTH_TIMEOUT);
+      layers.reject(
+          origin instanceof ValueOrigin.Default
+              ? config.origin(ConfigKeys.HEALTH_INTERVAL)
+              : origin,
+          ConfigKeys.HEALTH_TIMEOUT.name(),
           "must not be longer than health.interval");
     }
   }
 
-  private static List<String> warnings(Config config, Sources sources) {
+  private static List<String> warnings(Config config, ConfigInput sources) {
     List<String> warnings = new ArrayList<>();
-    if (config.get(Keys.ALLOW_PROCESS) && config.get(Keys.FLOOR) != Isolation.PROCESS) {
+    if (config.get(ConfigKeys.ALLOW_PROCESS) && config.get(ConfigKeys.FLOOR) != Isolation.PROCESS) {
       warnings.add("allow_process does nothing unless floor is process");
     }
-    String provider = config.get(Keys.PROVIDER);
+    String provider = config.get(ConfigKeys.PROVIDER);
     if (!provider.equals(ProviderNames.AUTO)
         && !sources.providers().contains(provider)
         && !config.providers().containsKey(provider)) {
-      warnings.add("provider is " + ProviderNames.shown(provider) + ", which is not installed");
+      warnings.add(
+          "provider is " + ProviderNames.displayName(provider) + ", which is not installed");
     }
     return warnings;
   }

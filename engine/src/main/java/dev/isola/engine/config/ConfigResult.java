@@ -6,11 +6,11 @@ import java.util.List;
 
 /** What came of reading a configuration. */
 public sealed interface ConfigResult {
-  record Good(Config config) implements ConfigResult {}
+  record Valid(Config config) implements ConfigResult {}
 
   /** Everything that is wrong with it, in the order of the sources. */
-  record Bad(List<Problem> problems) implements ConfigResult {
-    public Bad {
+  record Invalid(List<ConfigProblem> problems) implements ConfigResult {
+    public Invalid {
       problems = List.copyOf(problems);
     }
   }
@@ -22,12 +22,12 @@ public sealed interface ConfigResult {
    */
   default Config orThrow() {
     return switch (this) {
-      case Good(Config config) -> config;
-      case Bad(List<Problem> problems) ->
+      case Valid(Config config) -> config;
+      case Invalid(List<ConfigProblem> problems) ->
           throw Fault.of(
                   ErrorCode.INVALID_REQUEST,
                   "the configuration is invalid: "
-                      + String.join("; ", problems.stream().map(Problem::toString).toList()),
+                      + String.join("; ", problems.stream().map(ConfigProblem::toString).toList()),
                   "see docs/config.md")
               .exception();
     };

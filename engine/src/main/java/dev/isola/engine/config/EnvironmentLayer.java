@@ -1,6 +1,6 @@
 package dev.isola.engine.config;
 
-import dev.isola.document.NearMiss;
+import dev.isola.document.Suggestion;
 import dev.isola.spi.provider.ProviderSetting;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -21,7 +21,7 @@ final class EnvironmentLayer {
   private static final String PROVIDERS = "ISOLA_PROVIDERS_";
 
   /** They are ours, and not for here. */
-  private static final Set<String> OTHERS =
+  private static final Set<String> NOT_CONFIG =
       Set.of(
           "ISOLA_API_KEY",
           "ISOLA_CONFIG",
@@ -32,10 +32,10 @@ final class EnvironmentLayer {
 
   private final Map<String, String> environment = new TreeMap<>();
   private final Map<String, List<ProviderSetting>> declared;
-  private final Layers layers;
-  private final Names names;
+  private final LayeredConfig layers;
+  private final KnownProviders names;
 
-  EnvironmentLayer(Sources sources, Layers layers, Names names) {
+  EnvironmentLayer(ConfigInput sources, LayeredConfig layers, KnownProviders names) {
     sources
         .environment()
         .forEach(
@@ -50,7 +50,7 @@ final class EnvironmentLayer {
   }
 
   void read() {
-    Keys.ALL.forEach(this::read);
+    ConfigKeys.ALL.forEach(this::read);
     declared.forEach((provider, settings) -> settings.forEach(one -> read(provider, one)));
     environment.forEach(
         (variable, text) -> {
@@ -71,21 +71,21 @@ final class EnvironmentLayer {
                     provider,
                     setting.name(),
                     environment.getOrDefault(variable, ""),
-                    new Origin.Environment(variable)));
+                    new ValueOrigin.Environment(variable)));
   }
 
-  private void read(Key<?> key) {
+  private void read(ConfigKey<?> key) {
     for (String variable : key.variables()) {
       String text = environment.get(variable);
       if (text != null) {
-        layers.put(key, seeds(variable, text), new Origin.Environment(variable));
+        layers.put(key, normalized(variable, text), new ValueOrigin.Environment(variable));
         return;
       }
     }
   }
 
   /** The document that named this variable says: on, when not {@code false}. */
-  private static String seeds(String variable, String text) {
+  private static String normalized(String variable, String text) {
     return variable.equals("LOCAL_MICROVM_FALLBACK_TO_REMOTE")
         ? String.valueOf(!text.strip().equalsIgnoreCase("false"))
         : text;
@@ -97,9 +97,9 @@ final class EnvironmentLayer {
         names.known().stream()
             .filter(known -> rest.startsWith(prefix(known)))
             .max(Comparator.comparingInt(String::length));
-    Origin origin = new Origin.Environment(variable);
+    ValueOrigin origin = new ValueOrigin.Environment(variable);
     if (name.isEmpty()) {
-      layers.refuse(
+      layers.reject(
           origin, "providers", "names no provider; known: " + String.join(", ", names.known()));
       return;
     }
@@ -116,14 +116,14 @@ final class EnvironmentLayer {
   /** Returns sentences about variables that look like ours and are not. */
   List<String> warnings() {
     TreeSet<String> known = new TreeSet<>();
-    Keys.ALL.forEach(key -> known.addAll(key.variables()));
+    ConfigKeys.ALL.forEach(key -> known.addAll(key.variables()));
     List<String> warnings = new ArrayList<>();
     for (String variable : environment.keySet()) {
       if (variable.startsWith("ISOLA_")
           && !variable.startsWith(PROVIDERS)
           && !known.contains(variable)
-          && !OTHERS.contains(variable)) {
-        NearMiss.of(variable, known)
+          && !NOT_CONFIG.contains(variable)) {
+        Suggestion.closest(variable, known)
             .ifPresent(
                 near ->
                     warnings.add(

@@ -1,6 +1,6 @@
 package dev.isola.engine.config;
 
-import dev.isola.document.NearMiss;
+import dev.isola.document.Suggestion;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
 /** Takes values out of the file. An empty value is as good as none. */
 final class FileLayer {
   private final YamlFile file;
-  private final Layers layers;
-  private final Names names;
-  private final List<PoolEntry> pool = new ArrayList<>();
+  private final LayeredConfig layers;
+  private final KnownProviders names;
+  private final List<PoolConfig> pool = new ArrayList<>();
 
-  FileLayer(YamlFile file, Layers layers, Names names) {
+  FileLayer(YamlFile file, LayeredConfig layers, KnownProviders names) {
     this.file = file;
     this.layers = layers;
     this.names = names;
@@ -29,12 +29,12 @@ final class FileLayer {
           .forEach(
               name ->
                   file.text("providers." + name + ".type")
-                      .ifPresent(type -> names.declare(String.valueOf(name), type)));
+                      .ifPresent(type -> names.declareInstance(String.valueOf(name), type)));
     }
     section("", file.tree());
   }
 
-  List<PoolEntry> pool() {
+  List<PoolConfig> pool() {
     return pool;
   }
 
@@ -43,20 +43,20 @@ final class FileLayer {
   }
 
   private void value(String name, @Nullable Object value) {
-    Optional<Key<?>> key = Keys.named(name);
+    Optional<ConfigKey<?>> key = ConfigKeys.find(name);
     if (key.isEmpty() && !isSection(name)) {
-      layers.refuse(file.at(name), name, "is not a key" + hint(name));
+      layers.reject(file.originOf(name), name, "is not a key" + hint(name));
     } else if (value == null) {
       return;
     } else if (key.isPresent()) {
-      layers.put(key.get(), value, file.at(name));
+      layers.put(key.get(), value, file.originOf(name));
     } else if (name.equals("pool")) {
-      new PoolReader(file, layers, names).read(value).forEach(pool::add);
+      new PoolConfigReader(file, layers, names).read(value).forEach(pool::add);
     } else if (!(value instanceof Map<?, ?> section)) {
-      layers.refuse(
-          file.at(name),
+      layers.reject(
+          file.originOf(name),
           name,
-          "must be a section with " + inside(name) + ", not " + Kind.sort(value));
+          "must be a section with " + inside(name) + ", not " + ValueType.typeName(value));
     } else if (name.equals("providers")) {
       section.forEach((provider, settings) -> provider(String.valueOf(provider), settings));
     } else {
@@ -68,13 +68,16 @@ final class FileLayer {
     String place = "providers." + written;
     Optional<String> type = file.text(place + ".type");
     Optional<String> name =
-        names.configured(written, type, file.at(type.isPresent() ? place + ".type" : place));
+        names.resolveConfigured(
+            written, type, file.originOf(type.isPresent() ? place + ".type" : place));
     if (settings == null) {
       return;
     }
     if (!(settings instanceof Map<?, ?> section)) {
-      layers.refuse(
-          file.at(place), place, "must be a section with settings, not " + Kind.sort(settings));
+      layers.reject(
+          file.originOf(place),
+          place,
+          "must be a section with settings, not " + ValueType.typeName(settings));
       return;
     }
     section.forEach(
@@ -82,10 +85,12 @@ final class FileLayer {
           String at = place + "." + setting;
           Optional<String> text = file.text(at);
           if (value != null && text.isEmpty()) {
-            layers.refuse(
-                file.at(at), at, "must be text, a number or a flag, not " + Kind.sort(value));
+            layers.reject(
+                file.originOf(at),
+                at,
+                "must be text, a number or a flag, not " + ValueType.typeName(value));
           } else if (value != null && name.isPresent()) {
-            layers.put(name.get(), String.valueOf(setting), text.orElseThrow(), file.at(at));
+            layers.put(name.get(), String.valueOf(setting), text.orElseThrow(), file.originOf(at));
           }
         });
   }
@@ -93,7 +98,7 @@ final class FileLayer {
   private static boolean isSection(String name) {
     return name.equals("providers")
         || name.equals("pool")
-        || Keys.ALL.stream().anyMatch(key -> key.name().startsWith(name + "."));
+        || ConfigKeys.ALL.stream().anyMatch(key -> key.name().startsWith(name + "."));
   }
 
   private static String inside(String section) {
@@ -105,7 +110,7 @@ final class FileLayer {
   /** Returns the names that may stand right beneath {@code prefix}. */
   private static Set<String> children(String prefix) {
     Set<String> names = new TreeSet<>();
-    for (Key<?> key : Keys.ALL) {
+    for (ConfigKey<?> key : ConfigKeys.ALL) {
       if (key.name().startsWith(prefix)) {
         names.add(key.name().substring(prefix.length()).split("\\.")[0]);
       }
@@ -120,11 +125,11 @@ final class FileLayer {
   private static String hint(String name) {
     int dot = name.lastIndexOf('.');
     String own = name.substring(dot + 1);
-    for (Key<?> key : Keys.ALL) {
+    for (ConfigKey<?> key : ConfigKeys.ALL) {
       if (key.name().endsWith("." + own)) {
         return ", but " + key.name() + " is";
       }
     }
-    return NearMiss.hint(own, children(name.substring(0, dot + 1)));
+    return Suggestion.hint(own, children(name.substring(0, dot + 1)));
   }
 }

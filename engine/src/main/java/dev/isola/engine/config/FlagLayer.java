@@ -1,6 +1,6 @@
 package dev.isola.engine.config;
 
-import dev.isola.document.NearMiss;
+import dev.isola.document.Suggestion;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -10,20 +10,20 @@ import java.util.regex.Pattern;
 final class FlagLayer {
   private static final Pattern PROVIDER = Pattern.compile("providers\\.([^.]+)\\.([^.]+)");
 
-  private final List<Sources.FlagValue> flags;
-  private final Layers layers;
-  private final Names names;
+  private final List<ConfigInput.FlagValue> flags;
+  private final LayeredConfig layers;
+  private final KnownProviders names;
 
-  FlagLayer(List<Sources.FlagValue> flags, Layers layers, Names names) {
+  FlagLayer(List<ConfigInput.FlagValue> flags, LayeredConfig layers, KnownProviders names) {
     this.flags = flags;
     this.layers = layers;
     this.names = names;
   }
 
   void read() {
-    for (Sources.FlagValue flag : flags) {
-      Origin origin = new Origin.Flag(flag.flag());
-      Optional<Key<?>> key = Keys.named(flag.key());
+    for (ConfigInput.FlagValue flag : flags) {
+      ValueOrigin origin = new ValueOrigin.Flag(flag.flag());
+      Optional<ConfigKey<?>> key = ConfigKeys.find(flag.key());
       Matcher provider = PROVIDER.matcher(flag.key());
       if (key.isPresent()) {
         layers.put(key.get(), flag.value(), origin);
@@ -31,13 +31,13 @@ final class FlagLayer {
         Optional<String> type =
             provider.group(2).equals("type") ? Optional.of(flag.value()) : Optional.empty();
         names
-            .configured(provider.group(1), type, origin)
+            .resolveConfigured(provider.group(1), type, origin)
             .ifPresent(name -> layers.put(name, provider.group(2), flag.value(), origin));
       } else if (flag.key().equals("pool") || flag.key().startsWith("pool[")) {
-        layers.refuse(origin, "pool", "stands in the file only");
+        layers.reject(origin, "pool", "stands in the file only");
       } else {
-        List<String> all = Keys.ALL.stream().map(Key::name).toList();
-        layers.refuse(origin, flag.key(), "is not a key" + NearMiss.hint(flag.key(), all));
+        List<String> all = ConfigKeys.ALL.stream().map(ConfigKey::name).toList();
+        layers.reject(origin, flag.key(), "is not a key" + Suggestion.hint(flag.key(), all));
       }
     }
   }

@@ -21,22 +21,22 @@ public final class ProviderSettings {
       Pattern.compile("(?i).*(key|token|secret|passw|credential|auth).*");
 
   private final String name;
-  private final Given<Boolean> enabled;
-  private final Optional<Given<String>> type;
-  private final Optional<Given<String>> region;
-  private final Optional<Given<Double>> capacityCpu;
-  private final Optional<Given<Long>> capacityMemoryMb;
-  private final Map<String, Given<Secret>> settings;
+  private final SourcedValue<Boolean> enabled;
+  private final Optional<SourcedValue<String>> type;
+  private final Optional<SourcedValue<String>> region;
+  private final Optional<SourcedValue<Double>> capacityCpu;
+  private final Optional<SourcedValue<Long>> capacityMemoryMb;
+  private final Map<String, SourcedValue<Secret>> settings;
   private final Set<String> secrets;
 
   ProviderSettings(
       String name,
-      Given<Boolean> enabled,
-      Optional<Given<String>> type,
-      Optional<Given<String>> region,
-      Optional<Given<Double>> capacityCpu,
-      Optional<Given<Long>> capacityMemoryMb,
-      Map<String, Given<Secret>> settings,
+      SourcedValue<Boolean> enabled,
+      Optional<SourcedValue<String>> type,
+      Optional<SourcedValue<String>> region,
+      Optional<SourcedValue<Double>> capacityCpu,
+      Optional<SourcedValue<Long>> capacityMemoryMb,
+      Map<String, SourcedValue<Secret>> settings,
       Set<String> secrets) {
     this.name = name;
     this.enabled = enabled;
@@ -49,10 +49,10 @@ public final class ProviderSettings {
   }
 
   /** A provider that nothing is configured for. */
-  public static ProviderSettings none(String name) {
+  public static ProviderSettings defaults(String name) {
     return new ProviderSettings(
         name,
-        new Given<>(true, new Origin.Default()),
+        new SourcedValue<>(true, new ValueOrigin.Default()),
         Optional.empty(),
         Optional.empty(),
         Optional.empty(),
@@ -71,12 +71,12 @@ public final class ProviderSettings {
 
   /** Returns the type of provider that this is an instance of: its name, unless it says another. */
   public String type() {
-    return type.map(Given::value).orElse(name);
+    return type.map(SourcedValue::value).orElse(name);
   }
 
   /** Returns the label by which requests ask for this instance, and others of the same region. */
   public Optional<String> region() {
-    return region.map(Given::value);
+    return region.map(SourcedValue::value);
   }
 
   /** Returns what may be promised to its sandboxes; empty where it shares the installation's. */
@@ -86,33 +86,33 @@ public final class ProviderSettings {
     }
     return Optional.of(
         new Resources(
-            capacityMemoryMb.map(Given::value).orElse(Resources.UNLIMITED),
+            capacityMemoryMb.map(SourcedValue::value).orElse(Resources.UNLIMITED),
             capacityCpu
                 .map(given -> Resources.of(given.value(), 0).milliCpu())
                 .orElse(Resources.UNLIMITED)));
   }
 
-  Optional<Given<Double>> capacityCpu() {
+  Optional<SourcedValue<Double>> capacityCpu() {
     return capacityCpu;
   }
 
-  Optional<Given<Long>> capacityMemoryMb() {
+  Optional<SourcedValue<Long>> capacityMemoryMb() {
     return capacityMemoryMb;
   }
 
-  Optional<Given<String>> typeGiven() {
+  Optional<SourcedValue<String>> sourcedType() {
     return type;
   }
 
-  Optional<Given<String>> regionGiven() {
+  Optional<SourcedValue<String>> sourcedRegion() {
     return region;
   }
 
-  Given<Boolean> enabledGiven() {
+  SourcedValue<Boolean> sourcedEnabled() {
     return enabled;
   }
 
-  Map<String, Given<Secret>> settings() {
+  Map<String, SourcedValue<Secret>> settings() {
     return settings;
   }
 
@@ -124,7 +124,7 @@ public final class ProviderSettings {
   }
 
   /** Returns a setting as it may be shown. */
-  Optional<String> shown(String setting) {
+  Optional<String> displayValue(String setting) {
     return Optional.ofNullable(settings.get(setting))
         .map(given -> isSecret(setting) ? "***" : reveal(given.value()));
   }

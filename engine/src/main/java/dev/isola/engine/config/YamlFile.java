@@ -25,8 +25,8 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  * as {@code 0123} is no number to its provider.
  */
 final class YamlFile {
-  private static final int MOST_BYTES = 1024 * 1024;
-  private static final int DEEPEST = 20;
+  private static final int MAX_BYTES = 1024 * 1024;
+  private static final int MAX_DEPTH = 20;
 
   private final Path path;
   private final Map<String, Integer> lines = new HashMap<>();
@@ -38,49 +38,52 @@ final class YamlFile {
   }
 
   /** Reads {@code path}; what is wrong with it as a whole goes to {@code problems}. */
-  static YamlFile read(Path path, List<Problem> problems) {
+  static YamlFile read(Path path, List<ConfigProblem> problems) {
     YamlFile file = new YamlFile(path);
     try {
-      if (Files.size(path) > MOST_BYTES) {
-        throw new IOException("is larger than " + MOST_BYTES + " bytes");
+      if (Files.size(path) > MAX_BYTES) {
+        throw new IOException("is larger than " + MAX_BYTES + " bytes");
       }
       file.parse(Files.readString(path));
-    } catch (Unreadable e) {
-      problems.add(new Problem(file.at(""), "", e.problem()));
+    } catch (InvalidValueException e) {
+      problems.add(new ConfigProblem(file.originOf(""), "", e.problem()));
     } catch (MarkedYamlEngineException e) {
       // Its message quotes the file, and there are secrets in the file.
       int line = e.getProblemMark().map(mark -> mark.getLine() + 1).orElse(1);
-      problems.add(new Problem(new Origin.File(path, line), "", "is not YAML: " + e.getProblem()));
+      problems.add(
+          new ConfigProblem(
+              new ValueOrigin.File(path, line), "", "is not YAML: " + e.getProblem()));
     } catch (YamlEngineException e) {
-      problems.add(new Problem(file.at(""), "", "is not YAML, or not plain enough"));
+      problems.add(new ConfigProblem(file.originOf(""), "", "is not YAML, or not plain enough"));
     } catch (NoSuchFileException e) {
-      problems.add(new Problem(file.at(""), "", "does not exist"));
+      problems.add(new ConfigProblem(file.originOf(""), "", "does not exist"));
     } catch (CharacterCodingException e) {
-      problems.add(new Problem(file.at(""), "", "is not UTF-8"));
+      problems.add(new ConfigProblem(file.originOf(""), "", "is not UTF-8"));
     } catch (IOException e) {
-      problems.add(new Problem(file.at(""), "", "cannot be read: " + e.getMessage()));
+      problems.add(new ConfigProblem(file.originOf(""), "", "cannot be read: " + e.getMessage()));
     }
     return file;
   }
 
-  private void parse(String text) throws Unreadable {
-    LoadSettings settings = LoadSettings.builder().setCodePointLimit(MOST_BYTES).build();
+  private void parse(String text) throws InvalidValueException {
+    LoadSettings settings = LoadSettings.builder().setCodePointLimit(MAX_BYTES).build();
     Optional<Node> root = new Compose(settings).composeString(text);
     if (root.isEmpty()) {
       return;
     }
-    note("", root.get(), 0);
+    index("", root.get(), 0);
     Object loaded = new Load(settings).loadFromString(text);
     if (loaded instanceof Map<?, ?> map) {
       tree = map;
     } else if (loaded != null) {
-      throw new Unreadable("must hold keys and values, not " + Kind.sort(loaded));
+      throw new InvalidValueException(
+          "must hold keys and values, not " + ValueType.typeName(loaded));
     }
   }
 
-  private void note(String at, Node node, int depth) throws Unreadable {
-    if (depth > DEEPEST) {
-      throw new Unreadable("is nested more than " + DEEPEST + " deep");
+  private void index(String at, Node node, int depth) throws InvalidValueException {
+    if (depth > MAX_DEPTH) {
+      throw new InvalidValueException("is nested more than " + MAX_DEPTH + " deep");
     }
     switch (node) {
       case ScalarNode scalar -> texts.put(at, scalar.getValue());
@@ -88,16 +91,16 @@ final class YamlFile {
         for (int i = 0; i < list.getValue().size(); i++) {
           Node element = list.getValue().get(i);
           String place = at + "[" + i + "]";
-          line(place, element);
-          note(place, element, depth + 1);
+          recordLine(place, element);
+          index(place, element, depth + 1);
         }
       }
       case MappingNode map -> {
         for (NodeTuple tuple : map.getValue()) {
           if (tuple.getKeyNode() instanceof ScalarNode key) {
             String place = at.isEmpty() ? key.getValue() : at + "." + key.getValue();
-            line(place, key);
-            note(place, tuple.getValueNode(), depth + 1);
+            recordLine(place, key);
+            index(place, tuple.getValueNode(), depth + 1);
           }
         }
       }
@@ -105,7 +108,7 @@ final class YamlFile {
     }
   }
 
-  private void line(String place, Node node) {
+  private void recordLine(String place, Node node) {
     node.getStartMark().ifPresent(mark -> lines.put(place, mark.getLine() + 1));
   }
 
@@ -114,8 +117,8 @@ final class YamlFile {
   }
 
   /** Returns where {@code place} stands in the file. */
-  Origin at(String place) {
-    return new Origin.File(path, lines.getOrDefault(place, 1));
+  ValueOrigin originOf(String place) {
+    return new ValueOrigin.File(path, lines.getOrDefault(place, 1));
   }
 
   /** Returns the scalar at {@code place} as it was written. */

@@ -1,7 +1,7 @@
 package dev.isola.engine.event;
 
-import dev.isola.engine.api.Event;
-import dev.isola.engine.ledger.Views;
+import dev.isola.engine.api.EventView;
+import dev.isola.engine.ledger.LedgerViews;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;
@@ -22,36 +22,37 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class EventLog {
   /** Events that another process wrote are noticed this late; our own at once. */
-  private static final Duration LOOK_AGAIN = Duration.ofSeconds(1);
+  private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
 
   private final Ledger ledger;
   private final ReentrantLock lock = new ReentrantLock();
-  private final Condition more = lock.newCondition();
+  private final Condition appended = lock.newCondition();
 
   public EventLog(Ledger ledger) {
     this.ledger = ledger;
   }
 
   /** Returns the number of the last event; who begins to follow now begins after it. */
-  public long last() {
+  public long lastNumber() {
     return ledger.events().last();
   }
 
   /** Returns events with larger numbers, in order; none when there are none yet. */
-  public List<Event> after(long number, int limit) {
-    return ledger.events().after(number, limit).stream().map(Views::of).toList();
+  public List<EventView> after(long number, int limit) {
+    return ledger.events().after(number, limit).stream().map(LedgerViews::of).toList();
   }
 
   /** Like {@link #after}, but waits up to {@code patience} for the first. */
-  public List<Event> await(long number, int limit, Duration patience) throws InterruptedException {
+  public List<EventView> await(long number, int limit, Duration patience)
+      throws InterruptedException {
     long until = System.nanoTime() + patience.toNanos();
     while (true) {
-      List<Event> events = after(number, limit);
+      List<EventView> events = after(number, limit);
       long left = until - System.nanoTime();
       if (!events.isEmpty() || left <= 0) {
         return events;
       }
-      pause(Math.min(left, LOOK_AGAIN.toNanos()), number);
+      awaitAppend(Math.min(left, POLL_INTERVAL.toNanos()), number);
     }
   }
 
@@ -65,7 +66,7 @@ public final class EventLog {
       throws InterruptedException {
     long until = System.nanoTime() + patience.toNanos();
     while (true) {
-      long seen = last();
+      long seen = lastNumber();
       SandboxEntry entry =
           ledger
               .sandboxes()
@@ -97,27 +98,27 @@ public final class EventLog {
   /** Writes an event that belongs to no change of state. */
   public void append(NewEvent event) {
     ledger.events().append(event);
-    written();
+    notifyReaders();
   }
 
   /** Wakes who waits; called when something was written. */
-  public void written() {
+  public void notifyReaders() {
     Failpoint.EVENT_SIGNALLED.reach();
     lock.lock();
     try {
-      more.signalAll();
+      appended.signalAll();
     } finally {
       lock.unlock();
     }
   }
 
-  private void pause(long nanos, long number) throws InterruptedException {
+  private void awaitAppend(long nanos, long number) throws InterruptedException {
     lock.lockInterruptibly();
     try {
       // Looked at again under the lock: what came in between has signalled nobody.
       long left = nanos;
       while (left > 0 && ledger.events().last() <= number) {
-        left = more.awaitNanos(left);
+        left = appended.awaitNanos(left);
       }
     } finally {
       lock.unlock();

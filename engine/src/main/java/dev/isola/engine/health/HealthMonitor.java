@@ -1,7 +1,7 @@
 package dev.isola.engine.health;
 
 import dev.isola.engine.api.Log;
-import dev.isola.engine.api.Standing;
+import dev.isola.engine.api.ProviderStatus;
 import dev.isola.spi.Health;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -26,53 +26,53 @@ import java.util.random.RandomGenerator;
  */
 public final class HealthMonitor implements AutoCloseable {
   /** How long after the start a request waits for a provider that is slow to answer at first. */
-  private static final Duration START_PATIENCE = Duration.ofSeconds(30);
+  private static final Duration STARTUP_GRACE = Duration.ofSeconds(30);
 
-  private final Rhythm rhythm;
+  private final ProbeSchedule schedule;
   private final InstantSource clock;
   private final RandomGenerator random;
-  private final Pause pause;
+  private final Sleeper sleeper;
   private final Log log;
 
-  private final long begun = System.nanoTime();
+  private final long startNanos = System.nanoTime();
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final Set<String> slow = new HashSet<>();
   private final Set<String> everHealthy = new HashSet<>();
-  private final Map<String, Standing> standings = new TreeMap<>();
+  private final Map<String, ProviderStatus> statuses = new TreeMap<>();
   private final List<Thread> threads = new ArrayList<>();
-  private final CountDownLatch first;
-  private volatile List<Standing> current;
+  private final CountDownLatch firstProbes;
+  private volatile List<ProviderStatus> current;
 
   /**
    * @param absent those that cannot be asked: broken or turned off; they stand as they are
    */
   private HealthMonitor(
       int providers,
-      List<Standing> absent,
-      Rhythm rhythm,
+      List<ProviderStatus> absent,
+      ProbeSchedule rhythm,
       InstantSource clock,
       RandomGenerator random,
-      Pause pause,
+      Sleeper pause,
       Log log) {
-    this.rhythm = rhythm;
+    this.schedule = rhythm;
     this.clock = clock;
     this.random = random;
-    this.pause = pause;
+    this.sleeper = pause;
     this.log = log;
-    this.first = new CountDownLatch(providers);
-    absent.forEach(one -> standings.put(one.name(), one));
-    this.current = List.copyOf(standings.values());
+    this.firstProbes = new CountDownLatch(providers);
+    absent.forEach(one -> statuses.put(one.name(), one));
+    this.current = List.copyOf(statuses.values());
   }
 
   /** Starts to ask, and returns at once. */
   public static HealthMonitor start(
       Map<String, Provider> providers,
-      List<Standing> absent,
-      Rhythm rhythm,
+      List<ProviderStatus> absent,
+      ProbeSchedule rhythm,
       InstantSource clock,
       RandomGenerator random,
-      Pause pause,
+      Sleeper pause,
       Log log) {
     HealthMonitor monitor =
         new HealthMonitor(providers.size(), absent, rhythm, clock, random, pause, log);
@@ -83,15 +83,16 @@ public final class HealthMonitor implements AutoCloseable {
   /** Starts to ask in real time. */
   public static HealthMonitor start(
       Map<String, Provider> providers,
-      List<Standing> absent,
-      Rhythm rhythm,
+      List<ProviderStatus> absent,
+      ProbeSchedule rhythm,
       InstantSource clock,
       Log log) {
-    return start(providers, absent, rhythm, clock, RandomGenerator.getDefault(), Pause.REAL, log);
+    return start(
+        providers, absent, rhythm, clock, RandomGenerator.getDefault(), Sleeper.SYSTEM, log);
   }
 
   /** Returns how providers stood when they were last asked, by name. Does not wait. */
-  public List<Standing> current() {
+  public List<ProviderStatus> current() {
     return current;
   }
 
@@ -99,9 +100,9 @@ public final class HealthMonitor implements AutoCloseable {
    * Returns {@link #current()} as soon as every provider has been asked once. Takes no longer than
    * the patience with one of them.
    */
-  public List<Standing> settled() {
+  public List<ProviderStatus> awaitFirstProbes() {
     try {
-      first.await();
+      firstProbes.await();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw Fault.of(ErrorCode.CANCELLED, "interrupted while providers were asked", "ask again")
@@ -111,17 +112,17 @@ public final class HealthMonitor implements AutoCloseable {
   }
 
   /**
-   * Returns {@link #settled()}, or what is known later when that is not enough and the first
-   * question to a provider is still open: on a machine that has just booted, one that works may
-   * need longer than its patience. A while after the start this no longer waits.
+   * Returns {@link #awaitFirstProbes()}, or what is known later when that is not enough and the
+   * first question to a provider is still open: on a machine that has just booted, one that works
+   * may need longer than its patience. A while after the start this no longer waits.
    *
    * @param enough whether the caller can work with what is known
    */
-  public List<Standing> settled(Predicate<List<Standing>> enough) {
-    settled();
+  public List<ProviderStatus> awaitFirstProbes(Predicate<List<ProviderStatus>> enough) {
+    awaitFirstProbes();
     lock.lock();
     try {
-      long left = START_PATIENCE.toNanos() - (System.nanoTime() - begun);
+      long left = STARTUP_GRACE.toNanos() - (System.nanoTime() - startNanos);
       while (left > 0 && !slow.isEmpty() && !enough.test(current)) {
         left = changed.awaitNanos(left);
       }
@@ -136,38 +137,38 @@ public final class HealthMonitor implements AutoCloseable {
   }
 
   private void watch(String name, Provider provider) {
-    Watch watch = new Watch(name, provider, rhythm.patience(), clock);
+    ProviderProbe watch = new ProviderProbe(name, provider, schedule.timeout(), clock);
     threads.add(Thread.ofVirtual().name("isola-health-watch-" + name).start(() -> watch(watch)));
   }
 
-  private void watch(Watch watch) {
+  private void watch(ProviderProbe watch) {
     try {
-      ask(watch, true);
-      first.countDown();
-      if (watch.isOpen()) {
-        watch.awaitOpen(START_PATIENCE);
-        ask(watch, false);
-        slow(watch.name(), false);
+      probe(watch, true);
+      firstProbes.countDown();
+      if (watch.isPending()) {
+        watch.awaitPending(STARTUP_GRACE);
+        probe(watch, false);
+        markSlow(watch.name(), false);
       }
       while (true) {
-        pause.last(rhythm.next(random));
-        ask(watch, false);
+        sleeper.sleep(schedule.nextDelay(random));
+        probe(watch, false);
       }
     } catch (InterruptedException e) {
       // Closed; whoever still waits for the first answers must not wait for ever.
-      first.countDown();
-      slow(watch.name(), false);
+      firstProbes.countDown();
+      markSlow(watch.name(), false);
     } finally {
-      watch.end();
+      watch.stop();
     }
   }
 
   /** Asks once. Nothing that goes wrong ends the watch over a provider. */
-  private void ask(Watch watch, boolean start) throws InterruptedException {
+  private void probe(ProviderProbe watch, boolean start) throws InterruptedException {
     try {
-      Standing answer = watch.ask();
-      if (start && watch.isOpen()) {
-        slow(watch.name(), true);
+      ProviderStatus answer = watch.probe();
+      if (start && watch.isPending()) {
+        markSlow(watch.name(), true);
       }
       record(answer);
     } catch (RuntimeException | Error e) {
@@ -175,7 +176,7 @@ public final class HealthMonitor implements AutoCloseable {
     }
   }
 
-  private void slow(String name, boolean still) {
+  private void markSlow(String name, boolean still) {
     lock.lock();
     try {
       if (still) {
@@ -193,11 +194,11 @@ public final class HealthMonitor implements AutoCloseable {
    * A provider that was healthy and fell is a warning. One that never was is none: most machines
    * lack most backends, and {@code isola doctor} says which and why.
    */
-  private void record(Standing now) {
+  private void record(ProviderStatus now) {
     lock.lock();
     try {
-      Standing before = standings.put(now.name(), now);
-      current = List.copyOf(standings.values());
+      ProviderStatus before = statuses.put(now.name(), now);
+      current = List.copyOf(statuses.values());
       changed.signalAll();
       switch (now.health()) {
         case Health.Unhealthy(String reason, String fix) -> {
@@ -232,7 +233,7 @@ public final class HealthMonitor implements AutoCloseable {
   @Override
   public void close() {
     threads.forEach(Thread::interrupt);
-    Duration most = rhythm.patience().multipliedBy(3);
+    Duration most = schedule.timeout().multipliedBy(3);
     try {
       for (Thread thread : threads) {
         boolean _ = thread.join(most);

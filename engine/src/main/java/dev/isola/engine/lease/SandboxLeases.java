@@ -43,7 +43,7 @@ public final class SandboxLeases {
    */
   static final Set<Path> OWN = ConcurrentHashMap.newKeySet();
 
-  private static final int LONGEST = 256;
+  private static final int MAX_BYTES = 256;
   private static final Set<OpenOption> NEW =
       Set.of(
           StandardOpenOption.CREATE_NEW,
@@ -54,7 +54,7 @@ public final class SandboxLeases {
       Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
   private static final FileAttribute<?> READABLE =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-r--r--"));
-  private static final FileAttribute<?> CLOSED =
+  private static final FileAttribute<?> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
   private final Path folder;
@@ -72,13 +72,13 @@ public final class SandboxLeases {
    * @param provider the provider that creates it; {@link #recover} tells it to the next process
    * @throws dev.isola.spi.error.ProviderUnavailable when the data folder cannot hold a lease
    */
-  public SandboxLease take(SandboxId id, String provider) {
+  public SandboxLease acquire(SandboxId id, String provider) {
     Path file = folder.resolve(id.value());
     Path temporary = folder.resolve("." + id.value() + ".new");
     OWN.add(file);
     boolean taken = false;
     try {
-      make();
+      createFolder();
       FileChannel channel = FileChannel.open(temporary, NEW, READABLE);
       try {
         if (channel.tryLock() == null) {
@@ -125,7 +125,7 @@ public final class SandboxLeases {
   /** Returns the sandboxes whose leases are held. */
   public Set<SandboxId> held() {
     Set<SandboxId> held = new HashSet<>();
-    each(
+    forEachLease(
         file -> {
           if (held(file)) {
             held.add(new SandboxId(file.getFileName().toString()));
@@ -135,13 +135,13 @@ public final class SandboxLeases {
   }
 
   /** A lease whose holder died before it had destroyed the sandbox. */
-  public record Lapsed(SandboxId id, String provider) {}
+  public record LapsedLease(SandboxId id, String provider) {}
 
   /** Removes what a process left that died. */
   @FunctionalInterface
   public interface Removal {
     /** Returns true when nothing of the sandbox is left, so that its lease can go too. */
-    boolean remove(Lapsed lease);
+    boolean remove(LapsedLease lease);
   }
 
   /**
@@ -149,7 +149,7 @@ public final class SandboxLeases {
    * those of which nothing is left.
    */
   public void recover(Removal removal) {
-    each(file -> recover(file, removal));
+    forEachLease(file -> recover(file, removal));
   }
 
   private static void recover(Path file, Removal removal) {
@@ -161,7 +161,7 @@ public final class SandboxLeases {
             file, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
       if (channel.tryLock() != null
           && removal.remove(
-              new Lapsed(new SandboxId(file.getFileName().toString()), provider(channel)))) {
+              new LapsedLease(new SandboxId(file.getFileName().toString()), provider(channel)))) {
         Files.deleteIfExists(file);
       }
     } catch (IOException othersOrGone) {
@@ -170,12 +170,12 @@ public final class SandboxLeases {
   }
 
   private static String provider(FileChannel channel) throws IOException {
-    ByteBuffer text = ByteBuffer.allocate(LONGEST);
+    ByteBuffer text = ByteBuffer.allocate(MAX_BYTES);
     channel.read(text, 0);
     return UTF_8.decode(text.flip()).toString().strip();
   }
 
-  private void each(Consumer<Path> action) {
+  private void forEachLease(Consumer<Path> action) {
     try (DirectoryStream<Path> files =
         Files.newDirectoryStream(
             folder, file -> SandboxId.isValid(file.getFileName().toString()))) {
@@ -188,12 +188,12 @@ public final class SandboxLeases {
   }
 
   /** Root that uses the folder of another user must not shut that user out. */
-  private void make() throws IOException {
+  private void createFolder() throws IOException {
     if (Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
       return;
     }
     try {
-      Files.createDirectory(folder, CLOSED);
+      Files.createDirectory(folder, OWNER_ONLY);
     } catch (FileAlreadyExistsException e) {
       if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
         throw e;

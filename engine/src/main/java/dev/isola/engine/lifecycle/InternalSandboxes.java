@@ -6,7 +6,7 @@ import dev.isola.spi.capability.Sandbox;
 
 /** The engine's own calls, for sandboxes that it makes for itself. */
 public interface InternalSandboxes {
-  SandboxView create(Order order);
+  SandboxView create(SandboxRequest order);
 
   Sandbox sandbox(SandboxId id);
 

@@ -41,7 +41,7 @@ public final class Quarantine {
   }
 
   /** Returns an entry as it is shown. */
-  public SandboxEntry shown(SandboxEntry entry) {
+  public SandboxEntry asError(SandboxEntry entry) {
     return reason(entry)
         .map(
             why ->
@@ -57,7 +57,7 @@ public final class Quarantine {
   }
 
   /** Forgets those that are not among the open ones any more. */
-  public void keep(Collection<SandboxId> open) {
+  public void retain(Collection<SandboxId> open) {
     held.retainAll(Set.copyOf(open));
   }
 
@@ -71,10 +71,10 @@ public final class Quarantine {
       return entry.damage();
     }
     try {
-      var _ = SpecText.read(entry.spec(), entry.id());
+      var _ = SpecCodec.decode(entry.spec(), entry.id());
       return Optional.empty();
     } catch (SandboxException e) {
-      return Optional.of(e.fault().what());
+      return Optional.of(e.fault().problem());
     }
   }
 

@@ -20,7 +20,7 @@ public final class ReservedTags {
    *
    * @throws dev.isola.spi.error.InvalidRequest naming the first of them
    */
-  public static void refuse(Map<String, String> tags) {
+  public static void reject(Map<String, String> tags) {
     for (String name : new TreeMap<>(tags).keySet()) {
       if (contains(name)) {
         throw Fault.of(

@@ -10,11 +10,12 @@ import java.time.InstantSource;
  *
  * @param kept how long after its end a sandbox is remembered
  */
-public record Retention(Ledger ledger, Secrets secrets, Duration kept, InstantSource clock) {
+public record Retention(
+    Ledger ledger, SecretEnvStore secrets, Duration maxAge, InstantSource clock) {
 
   /** Returns how many sandboxes were forgotten. */
   public int purge() {
     secrets.removeOrphans();
-    return ledger.sandboxes().purge(clock.instant().minus(kept));
+    return ledger.sandboxes().purge(clock.instant().minus(maxAge));
   }
 }

@@ -14,15 +14,15 @@ import java.time.InstantSource;
 
 /** Renews, pauses and resumes sandboxes for clients. */
 public final class SandboxOperations {
-  private final Book book;
-  private final Living living;
+  private final SandboxRecorder book;
+  private final LiveSandboxes living;
   private final SnapshotSuspension snapshots;
   private final Suspender suspender;
   private final InstantSource clock;
 
   public SandboxOperations(
-      Book book,
-      Living living,
+      SandboxRecorder book,
+      LiveSandboxes living,
       SnapshotSuspension snapshots,
       Suspender suspender,
       InstantSource clock) {
@@ -36,7 +36,7 @@ public final class SandboxOperations {
   /** Lets a sandbox live for {@code fromNow}. What is written decides; then the sandbox is told. */
   public SandboxEntry renew(SandboxId id, Duration fromNow) {
     SandboxEntry entry =
-        book.change(
+        book.modify(
             id,
             current -> {
               refuseUnlessAlive(current);
@@ -47,10 +47,11 @@ public final class SandboxOperations {
             });
     Failpoint.RENEW_WRITTEN.reach();
     if (entry.state() == SandboxState.RUNNING) {
-      Duration given = Deadlines.given(SpecText.read(entry.spec(), id).lifecycle(), fromNow);
-      Deadlines.tell(living.of(entry), given);
+      Duration given =
+          Deadlines.forProvider(SpecCodec.decode(entry.spec(), id).lifecycle(), fromNow);
+      Deadlines.renew(living.get(entry), given);
     }
-    Failpoint.RENEW_TOLD.reach();
+    Failpoint.RENEW_APPLIED.reach();
     return entry;
   }
 
@@ -59,37 +60,38 @@ public final class SandboxOperations {
     pausing(id).pause(kind);
     Failpoint.PAUSE_DONE.reach();
     SandboxEntry paused =
-        book.change(
-            id, current -> current.state() == state ? current : book.moved(current, state, null));
+        book.modify(
+            id,
+            current -> current.state() == state ? current : book.withState(current, state, null));
     Failpoint.PAUSE_WRITTEN.reach();
     return paused;
   }
 
   /** Resumes a sandbox that is paused or suspended. */
   public SandboxEntry resume(SandboxId id) {
-    SandboxEntry before = book.need(id);
+    SandboxEntry before = book.require(id);
     if (SuspensionState.isSuspended(before)
         && snapshots.resume(id).state() == SandboxState.RUNNING) {
-      living.woken(id);
-      return book.need(id);
+      living.markRebooted(id);
+      return book.require(id);
     }
     pausing(id).resume();
     if (before.state() == SandboxState.STOPPED) {
-      living.woken(id);
+      living.markRebooted(id);
     }
     Failpoint.RESUME_DONE.reach();
     SandboxEntry resumed =
-        book.change(
+        book.modify(
             id,
             current ->
-                current.state() == SandboxState.RUNNING ? current : suspender.running(current));
+                current.state() == SandboxState.RUNNING ? current : suspender.resumed(current));
     Failpoint.RESUME_WRITTEN.reach();
-    suspender.tell(before, resumed, living.of(resumed));
+    suspender.renewDeadline(before, resumed, living.get(resumed));
     return resumed;
   }
 
   private Pausing pausing(SandboxId id) {
-    SandboxEntry entry = book.need(id);
+    SandboxEntry entry = book.require(id);
     if (entry.state() == SandboxState.CREATING) {
       throw Fault.of(
               ErrorCode.ILLEGAL_STATE,
@@ -99,7 +101,7 @@ public final class SandboxOperations {
           .exception();
     }
     return living
-        .of(entry)
+        .get(entry)
         .as(Pausing.class)
         .orElseThrow(() -> Capability.unsupported(entry.provider(), "pausing"));
   }

@@ -1,11 +1,11 @@
 package dev.isola.engine.lifecycle;
 
 import dev.isola.engine.admission.AdmissionControl;
-import dev.isola.engine.admission.Grant;
+import dev.isola.engine.admission.Reservation;
 import dev.isola.engine.admission.Resources;
 import dev.isola.engine.api.Log;
-import dev.isola.engine.registry.Registry;
-import dev.isola.spi.Destroy;
+import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Sandbox;
@@ -33,9 +33,9 @@ public final class SnapshotSuspension {
   /** When a sandbox whose time is up is tried again after its suspension failed. */
   static final Duration RETRY = Duration.ofMinutes(1);
 
-  private final Book book;
-  private final Living living;
-  private final Registry registry;
+  private final SandboxRecorder book;
+  private final LiveSandboxes living;
+  private final ProviderRegistry registry;
   private final AdmissionControl admission;
   private final SuspensionStorage storage;
   private final InstantSource clock;
@@ -44,9 +44,9 @@ public final class SnapshotSuspension {
       Stream.generate(ReentrantLock::new).limit(LOCKS).toList();
 
   public SnapshotSuspension(
-      Book book,
-      Living living,
-      Registry registry,
+      SandboxRecorder book,
+      LiveSandboxes living,
+      ProviderRegistry registry,
       AdmissionControl admission,
       SuspensionStorage storage,
       InstantSource clock,
@@ -68,19 +68,19 @@ public final class SnapshotSuspension {
    * Suspends a sandbox, unless its entry was changed meanwhile. Returns once that is written; the
    * snapshot is taken in the background.
    */
-  void begin(ExpiryStep.Suspend step) {
+  void suspend(ExpiryStep.Suspend step) {
     SandboxId id = step.id();
-    living.begin(id); // reconciliation leaves it alone until the snapshot is finished
+    living.beginTransition(id); // reconciliation leaves it alone until the snapshot is finished
     Optional<SandboxEntry> suspended =
-        book.write(
+        book.update(
             step.entry(),
             SuspensionState.suspended(
-                book.moved(step.entry(), SandboxState.STOPPED, step.cause()), step.reason()));
+                book.withState(step.entry(), SandboxState.STOPPED, step.cause()), step.reason()));
     if (suspended.isEmpty()) {
-      living.made(id);
+      living.endTransition(id);
       return;
     }
-    living.askTheLedger(id);
+    living.invalidate(id);
     Thread.ofVirtual()
         .name("isola-suspend-" + id)
         .start(
@@ -90,7 +90,7 @@ public final class SnapshotSuspension {
               try {
                 save(suspended.get());
               } finally {
-                living.made(id);
+                living.endTransition(id);
                 lock.unlock();
               }
             });
@@ -100,14 +100,14 @@ public final class SnapshotSuspension {
     SandboxId id = suspended.id();
     try {
       String snapshot = storage.save(suspended);
-      book.change(
+      book.modify(
           id,
           current ->
               SuspensionState.isSuspended(current)
                   ? SuspensionState.withSnapshot(current, snapshot)
                   : current);
-      registry.get(suspended.provider()).destroy(id, Destroy.FORCE);
-      living.drop(id);
+      registry.get(suspended.provider()).destroy(id, DestroyOptions.FORCE);
+      living.remove(id);
     } catch (RuntimeException e) {
       keepRunning(suspended);
       log.warning("sandbox " + id + " is not kept and goes on: " + e.getMessage());
@@ -117,12 +117,12 @@ public final class SnapshotSuspension {
   /** Writes that a sandbox whose suspension failed runs. */
   void keepRunning(SandboxEntry suspended) {
     try {
-      book.change(
+      book.modify(
           suspended.id(),
           current ->
               SuspensionState.isSuspended(current) && SuspensionState.snapshot(current).isEmpty()
                   ? SuspensionState.failed(
-                      book.moved(current, SandboxState.RUNNING, null), clock.instant(), RETRY)
+                      book.withState(current, SandboxState.RUNNING, null), clock.instant(), RETRY)
                   : current);
     } catch (SandboxException gone) {
       log.warning("what became of sandbox " + suspended.id() + " is not known yet");
@@ -138,7 +138,7 @@ public final class SnapshotSuspension {
     ReentrantLock lock = lock(id);
     lock.lock();
     try {
-      SandboxEntry entry = book.need(id);
+      SandboxEntry entry = book.require(id);
       Optional<String> snapshot = SuspensionState.snapshot(entry);
       return entry.state() == SandboxState.STOPPED && snapshot.isPresent()
           ? restore(entry, snapshot.get())
@@ -158,9 +158,9 @@ public final class SnapshotSuspension {
       return; // the next reconciliation looks again
     }
     try {
-      SandboxEntry entry = book.need(id);
+      SandboxEntry entry = book.require(id);
       if (entry.state() == SandboxState.STOPPED && SuspensionState.snapshot(entry).isPresent()) {
-        registry.get(entry.provider()).destroy(id, Destroy.FORCE);
+        registry.get(entry.provider()).destroy(id, DestroyOptions.FORCE);
       }
     } finally {
       lock.unlock();
@@ -169,20 +169,23 @@ public final class SnapshotSuspension {
 
   private SandboxEntry restore(SandboxEntry entry, String snapshot) {
     SandboxId id = entry.id();
-    Grant grant =
+    Reservation grant =
         admission.admit(
             List.of(entry.provider()),
-            Resources.of(SpecText.read(entry.spec(), id).spec().limits()));
+            Resources.of(SpecCodec.decode(entry.spec(), id).spec().limits()));
     boolean made = false;
-    living.begin(id);
+    living.beginTransition(id);
     try {
-      registry.get(entry.provider()).destroy(id, Destroy.FORCE); // what a crash may have left
+      registry
+          .get(entry.provider())
+          .destroy(id, DestroyOptions.FORCE); // what a crash may have left
       Sandbox sandbox = storage.restore(entry, snapshot);
       SandboxEntry running =
-          SuspensionState.resumed(book.moved(entry, SandboxState.RUNNING, null), clock.instant());
-      Optional<SandboxEntry> stored = book.write(entry, running);
+          SuspensionState.resumed(
+              book.withState(entry, SandboxState.RUNNING, null), clock.instant());
+      Optional<SandboxEntry> stored = book.update(entry, running);
       if (stored.isEmpty()) {
-        registry.get(entry.provider()).destroy(id, Destroy.FORCE);
+        registry.get(entry.provider()).destroy(id, DestroyOptions.FORCE);
         throw Fault.of(
                 ErrorCode.CONFLICT,
                 "something else became of sandbox " + id + " while it was resumed",
@@ -190,13 +193,13 @@ public final class SnapshotSuspension {
             .sandbox(id)
             .exception();
       }
-      living.keep(sandbox);
-      living.keep(id, grant);
+      living.put(sandbox);
+      living.put(id, grant);
       made = true;
       storage.delete(snapshot);
       return stored.get();
     } finally {
-      living.made(id);
+      living.endTransition(id);
       if (!made) {
         grant.close();
       }

@@ -17,14 +17,18 @@ import java.util.Set;
 
 /** Suspends sandboxes instead of destroying them, where their entry says so. */
 public final class Suspender {
-  private final Book book;
-  private final Living living;
+  private final SandboxRecorder book;
+  private final LiveSandboxes living;
   private final SnapshotSuspension snapshots;
   private final InstantSource clock;
   private final Log log;
 
   public Suspender(
-      Book book, Living living, SnapshotSuspension snapshots, InstantSource clock, Log log) {
+      SandboxRecorder book,
+      LiveSandboxes living,
+      SnapshotSuspension snapshots,
+      InstantSource clock,
+      Log log) {
     this.book = book;
     this.living = living;
     this.snapshots = snapshots;
@@ -39,7 +43,7 @@ public final class Suspender {
    */
   boolean suspend(ExpiryStep.Suspend step) {
     try {
-      Sandbox sandbox = living.of(step.entry());
+      Sandbox sandbox = living.get(step.entry());
       Optional<Pausing> pausing = sandbox.as(Pausing.class);
       Optional<SuspensionMethod> method =
           SuspensionMethod.of(
@@ -49,7 +53,7 @@ public final class Suspender {
       method.ifPresent(
           chosen -> {
             switch (chosen) {
-              case SNAPSHOT -> snapshots.begin(step);
+              case SNAPSHOT -> snapshots.suspend(step);
               case PAUSE_MEMORY -> pause(step, chosen, sandbox, PauseKind.MEMORY);
               case PAUSE_FILESYSTEM -> pause(step, chosen, sandbox, PauseKind.FILESYSTEM);
             }
@@ -59,7 +63,7 @@ public final class Suspender {
       log.warning("sandbox " + step.id() + " cannot be suspended and ends: " + e.getMessage());
       return false;
     } catch (RuntimeException e) {
-      book.write(
+      book.update(
           step.entry(),
           SuspensionState.failed(
               SuspensionState.suspended(step.entry(), step.reason()),
@@ -73,15 +77,15 @@ public final class Suspender {
   /** Written first: to resume a sandbox that is written as paused and is not does no harm. */
   private void pause(
       ExpiryStep.Suspend step, SuspensionMethod method, Sandbox sandbox, PauseKind kind) {
-    SandboxEntry paused = book.moved(step.entry(), method.state(), step.cause());
-    book.write(step.entry(), SuspensionState.suspended(paused, step.reason()))
+    SandboxEntry paused = book.withState(step.entry(), method.state(), step.cause());
+    book.update(step.entry(), SuspensionState.suspended(paused, step.reason()))
         .ifPresent(suspended -> pause(suspended, step.reason(), sandbox, kind));
   }
 
   private void pause(SandboxEntry suspended, Reason reason, Sandbox sandbox, PauseKind kind) {
     try {
       if (reason == Reason.EXPIRED) { // a frozen one would end as soon as it goes on
-        Deadlines.tell(sandbox, Deadlines.AT_REST);
+        Deadlines.renew(sandbox, Deadlines.WHILE_SUSPENDED);
       }
       sandbox.as(Pausing.class).orElseThrow().pause(kind);
     } catch (RuntimeException e) {
@@ -91,17 +95,18 @@ public final class Suspender {
   }
 
   /** Returns an entry as it is once the sandbox runs. */
-  public SandboxEntry running(SandboxEntry entry) {
-    return SuspensionState.resumed(book.moved(entry, SandboxState.RUNNING, null), clock.instant());
+  public SandboxEntry resumed(SandboxEntry entry) {
+    return SuspensionState.resumed(
+        book.withState(entry, SandboxState.RUNNING, null), clock.instant());
   }
 
   /** Tells a sandbox that was resumed how long it may live now. */
-  public void tell(SandboxEntry before, SandboxEntry resumed, Sandbox sandbox) {
-    Lifecycle lifecycle = SpecText.read(resumed.spec(), resumed.id()).lifecycle();
+  public void renewDeadline(SandboxEntry before, SandboxEntry resumed, Sandbox sandbox) {
+    Lifecycle lifecycle = SpecCodec.decode(resumed.spec(), resumed.id()).lifecycle();
     if (SuspensionState.isSuspended(before)
         && lifecycle.ttl().isPresent()
         && resumed.whenExpired() != ExpiryAction.DESTROY) {
-      Deadlines.tell(sandbox, Deadlines.given(lifecycle, lifecycle.ttl().get()));
+      Deadlines.renew(sandbox, Deadlines.forProvider(lifecycle, lifecycle.ttl().get()));
     }
   }
 }

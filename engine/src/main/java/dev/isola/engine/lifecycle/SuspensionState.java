@@ -23,7 +23,7 @@ public final class SuspensionState {
   public static boolean resumesOnRequest(SandboxEntry entry) {
     return entry.suspension().isPresent()
         && (entry.suspension().get().reason() == Suspension.Reason.IDLE
-            || SpecText.read(entry.spec(), entry.id()).lifecycle().autoResume());
+            || SpecCodec.decode(entry.spec(), entry.id()).lifecycle().autoResume());
   }
 
   /** Returns the snapshot with the files of a sandbox that is not at its provider. */
@@ -76,7 +76,7 @@ public final class SuspensionState {
     SandboxEntry.Builder resumed = entry.toBuilder().suspension(null).lastActivity(now);
     before.idleTimeout().ifPresent(resumed::idleTimeout);
     if (before.reason() == Suspension.Reason.EXPIRED) {
-      Lifecycle lifecycle = SpecText.read(entry.spec(), entry.id()).lifecycle();
+      Lifecycle lifecycle = SpecCodec.decode(entry.spec(), entry.id()).lifecycle();
       resumed.expiresAt(lifecycle.ttl().map(now::plus).orElse(null));
     }
     return resumed.build();

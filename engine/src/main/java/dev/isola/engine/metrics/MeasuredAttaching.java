@@ -1,6 +1,6 @@
 package dev.isola.engine.metrics;
 
-import dev.isola.engine.lifecycle.Uses;
+import dev.isola.engine.lifecycle.ActivityTracker;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.exec.Execution;
@@ -13,7 +13,8 @@ import java.util.List;
  * A client that attaches to an execution uses its sandbox. The execution was counted when it was
  * started, and is timed if its end was not seen yet.
  */
-record MeasuredAttaching(Attaching inner, SandboxId sandbox, Uses uses, OpenExecutions open)
+record MeasuredAttaching(
+    Attaching inner, SandboxId sandbox, ActivityTracker activity, OpenExecutions open)
     implements Attaching {
   @Override
   public List<ExecutionInfo> executions() {
@@ -23,9 +24,9 @@ record MeasuredAttaching(Attaching inner, SandboxId sandbox, Uses uses, OpenExec
   @Override
   public Execution attach(ExecutionId id, long offset) {
     Execution found = inner.attach(id, offset);
-    Uses.Use use = uses.begin(sandbox);
+    ActivityTracker.Activity use = activity.begin(sandbox);
     return found instanceof Terminal terminal
-        ? new MeasuredTerminal(terminal, "", Recorder.NONE, use, sandbox, open)
-        : new MeasuredExecution(found, "", Recorder.NONE, use, sandbox, open);
+        ? new MeasuredTerminal(terminal, "", MetricsRecorder.NOOP, use, sandbox, open)
+        : new MeasuredExecution(found, "", MetricsRecorder.NOOP, use, sandbox, open);
   }
 }

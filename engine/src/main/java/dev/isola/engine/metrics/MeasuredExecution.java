@@ -1,6 +1,6 @@
 package dev.isola.engine.metrics;
 
-import dev.isola.engine.lifecycle.Uses;
+import dev.isola.engine.lifecycle.ActivityTracker;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.SandboxException;
@@ -20,8 +20,8 @@ import java.util.function.Supplier;
 class MeasuredExecution implements Execution {
   private final Execution inner;
   private final String provider;
-  private final Recorder recorder;
-  private final Uses.Use use;
+  private final MetricsRecorder recorder;
+  private final ActivityTracker.Activity use;
   private final SandboxId sandbox;
   private final OpenExecutions open;
   private final AtomicBoolean ended = new AtomicBoolean();
@@ -29,8 +29,8 @@ class MeasuredExecution implements Execution {
   MeasuredExecution(
       Execution inner,
       String provider,
-      Recorder recorder,
-      Uses.Use use,
+      MetricsRecorder recorder,
+      ActivityTracker.Activity use,
       SandboxId sandbox,
       OpenExecutions open) {
     this.inner = inner;
@@ -53,8 +53,9 @@ class MeasuredExecution implements Execution {
 
   @Override
   public OutputStream stdin() {
-    return new CountedOutput(
-        inner.stdin(), bytes -> recorder.moved(provider, Cargo.STREAM, Direction.IN, bytes));
+    return new MeteredOutputStream(
+        inner.stdin(),
+        bytes -> recorder.recordBytes(provider, ByteCategory.STREAM, Direction.IN, bytes));
   }
 
   @Override
@@ -64,7 +65,7 @@ class MeasuredExecution implements Execution {
       use.close();
     }
     if (piece.isPresent() && piece.get() instanceof Output.Data data) {
-      recorder.moved(provider, Cargo.STREAM, Direction.OUT, data.bytes().size());
+      recorder.recordBytes(provider, ByteCategory.STREAM, Direction.OUT, data.bytes().size());
     }
     return piece;
   }
@@ -91,7 +92,7 @@ class MeasuredExecution implements Execution {
     try {
       return work.get();
     } catch (SandboxException e) {
-      recorder.failed(Deed.EXECUTION, e.code());
+      recorder.recordError(EngineOperation.EXECUTION, e.code());
       throw e;
     }
   }

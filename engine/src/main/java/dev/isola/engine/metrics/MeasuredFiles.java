@@ -1,6 +1,6 @@
 package dev.isola.engine.metrics;
 
-import dev.isola.engine.lifecycle.Uses;
+import dev.isola.engine.lifecycle.ActivityTracker;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.file.FileInfo;
@@ -21,35 +21,39 @@ import java.util.stream.Stream;
  * Times what moves content and counts its bytes. Content that is written is handed on as it is:
  * whoever reads it may know a quicker way for a file than reading it.
  */
-record MeasuredFiles(FileSystem inner, String provider, Recorder recorder, Supplier<Uses.Use> uses)
+record MeasuredFiles(
+    FileSystem inner,
+    String provider,
+    MetricsRecorder recorder,
+    Supplier<ActivityTracker.Activity> activity)
     implements FileSystem {
 
   @Override
   public FileSystem as(FileUser user) {
-    return new MeasuredFiles(inner.as(user), provider, recorder, uses);
+    return new MeasuredFiles(inner.as(user), provider, recorder, activity);
   }
 
   @Override
   public InputStream read(String path, ReadRange range) {
-    return out(Cargo.FILE, () -> inner.read(path, range));
+    return out(ByteCategory.FILE, () -> inner.read(path, range));
   }
 
   @Override
   public InputStream exportTree(String path, List<String> excludes) {
-    return out(Cargo.TREE, () -> inner.exportTree(path, excludes));
+    return out(ByteCategory.TREE, () -> inner.exportTree(path, excludes));
   }
 
-  private InputStream out(Cargo cargo, Supplier<InputStream> opening) {
+  private InputStream out(ByteCategory cargo, Supplier<InputStream> opening) {
     long start = System.nanoTime();
     try {
       InputStream content = opening.get();
-      Uses.Use use = uses.get();
-      return new CountedInput(
+      ActivityTracker.Activity use = activity.get();
+      return new MeteredInputStream(
           content,
           (bytes, good) -> {
             use.close();
-            recorder.moved(provider, cargo, Direction.OUT, bytes);
-            recorder.transferred(provider, Direction.OUT, good, System.nanoTime() - start);
+            recorder.recordBytes(provider, cargo, Direction.OUT, bytes);
+            recorder.recordTransfer(provider, Direction.OUT, good, System.nanoTime() - start);
           });
     } catch (SandboxException e) {
       throw failed(Direction.OUT, start, e);
@@ -59,19 +63,19 @@ record MeasuredFiles(FileSystem inner, String provider, Recorder recorder, Suppl
   @Override
   public FileInfo write(String path, InputStream content, WriteOptions options) {
     long start = System.nanoTime();
-    try (Uses.Use _ = uses.get()) {
+    try (ActivityTracker.Activity _ = activity.get()) {
       FileInfo written;
       long bytes;
       if (options.append()) {
         // The size is not what was added.
-        CountedInput counted = new CountedInput(content, (count, good) -> {});
+        MeteredInputStream counted = new MeteredInputStream(content, (count, good) -> {});
         written = inner.write(path, counted, options);
         bytes = counted.bytes();
       } else {
         written = inner.write(path, content, options);
         bytes = written.size();
       }
-      arrived(Cargo.FILE, bytes, start);
+      arrived(ByteCategory.FILE, bytes, start);
       return written;
     } catch (SandboxException e) {
       throw failed(Direction.IN, start, e);
@@ -81,23 +85,23 @@ record MeasuredFiles(FileSystem inner, String provider, Recorder recorder, Suppl
   @Override
   public TreeSummary importTree(String path, InputStream archive, TreeLimits limits) {
     long start = System.nanoTime();
-    try (Uses.Use _ = uses.get()) {
+    try (ActivityTracker.Activity _ = activity.get()) {
       TreeSummary summary = inner.importTree(path, archive, limits);
-      arrived(Cargo.TREE, summary.bytes(), start);
+      arrived(ByteCategory.TREE, summary.bytes(), start);
       return summary;
     } catch (SandboxException e) {
       throw failed(Direction.IN, start, e);
     }
   }
 
-  private void arrived(Cargo cargo, long bytes, long start) {
-    recorder.moved(provider, cargo, Direction.IN, bytes);
-    recorder.transferred(provider, Direction.IN, true, System.nanoTime() - start);
+  private void arrived(ByteCategory cargo, long bytes, long start) {
+    recorder.recordBytes(provider, cargo, Direction.IN, bytes);
+    recorder.recordTransfer(provider, Direction.IN, true, System.nanoTime() - start);
   }
 
   private SandboxException failed(Direction direction, long start, SandboxException e) {
-    recorder.transferred(provider, direction, false, System.nanoTime() - start);
-    recorder.failed(Deed.FILES, e.code());
+    recorder.recordTransfer(provider, direction, false, System.nanoTime() - start);
+    recorder.recordError(EngineOperation.FILES, e.code());
     return e;
   }
 
@@ -105,7 +109,7 @@ record MeasuredFiles(FileSystem inner, String provider, Recorder recorder, Suppl
     try {
       return work.get();
     } catch (SandboxException e) {
-      recorder.failed(Deed.FILES, e.code());
+      recorder.recordError(EngineOperation.FILES, e.code());
       throw e;
     }
   }
@@ -114,7 +118,7 @@ record MeasuredFiles(FileSystem inner, String provider, Recorder recorder, Suppl
     try {
       work.run();
     } catch (SandboxException e) {
-      recorder.failed(Deed.FILES, e.code());
+      recorder.recordError(EngineOperation.FILES, e.code());
       throw e;
     }
   }

@@ -1,6 +1,6 @@
 package dev.isola.engine.metrics;
 
-import dev.isola.engine.lifecycle.Uses;
+import dev.isola.engine.lifecycle.ActivityTracker;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Attaching;
@@ -21,7 +21,11 @@ import java.util.Optional;
  * can do what the one within can, no less and no more.
  */
 public record MeasuredSandbox(
-    Sandbox inner, String provider, Recorder recorder, Uses uses, OpenExecutions executions)
+    Sandbox inner,
+    String provider,
+    MetricsRecorder recorder,
+    ActivityTracker activity,
+    OpenExecutions executions)
     implements Sandbox {
   @Override
   public SandboxId id() {
@@ -37,12 +41,12 @@ public record MeasuredSandbox(
   public Execution start(Command command) {
     try {
       Execution execution = inner.start(command);
-      recorder.started(provider);
+      recorder.recordExecutionStart(provider);
       executions.started(id(), execution, provider);
       return new MeasuredExecution(
-          execution, provider, recorder, uses.begin(id()), id(), executions);
+          execution, provider, recorder, activity.begin(id()), id(), executions);
     } catch (SandboxException e) {
-      recorder.failed(Deed.EXECUTION, e.code());
+      recorder.recordError(EngineOperation.EXECUTION, e.code());
       throw e;
     }
   }
@@ -50,22 +54,26 @@ public record MeasuredSandbox(
   /** Left to the one within, which may know a shorter way than starting and reading. */
   @Override
   public ExecResult run(Command command, OutputLimit limit) {
-    try (Uses.Use _ = uses.begin(id())) {
+    try (ActivityTracker.Activity _ = activity.begin(id())) {
       ExecResult result = inner.run(command, limit);
-      recorder.started(provider);
-      recorder.moved(
-          provider, Cargo.STREAM, Direction.OUT, result.stdout().total() + result.stderr().total());
-      recorder.ended(provider, Ending.of(result.exit()), result.duration().toNanos());
+      recorder.recordExecutionStart(provider);
+      recorder.recordBytes(
+          provider,
+          ByteCategory.STREAM,
+          Direction.OUT,
+          result.stdout().total() + result.stderr().total());
+      recorder.recordExecutionEnd(
+          provider, ExecutionOutcome.of(result.exit()), result.duration().toNanos());
       return result;
     } catch (SandboxException e) {
-      recorder.failed(Deed.EXECUTION, e.code());
+      recorder.recordError(EngineOperation.EXECUTION, e.code());
       throw e;
     }
   }
 
   @Override
   public FileSystem files() {
-    return new MeasuredFiles(inner.files(), provider, recorder, () -> uses.begin(id()));
+    return new MeasuredFiles(inner.files(), provider, recorder, () -> activity.begin(id()));
   }
 
   @Override
@@ -77,14 +85,14 @@ public record MeasuredSandbox(
   private Capability measured(Capability one) {
     return switch (one) {
       case Terminals terminals ->
-          new MeasuredTerminals(terminals, id(), provider, recorder, uses, executions);
-      case Attaching attaching -> new MeasuredAttaching(attaching, id(), uses, executions);
+          new MeasuredTerminals(terminals, id(), provider, recorder, activity, executions);
+      case Attaching attaching -> new MeasuredAttaching(attaching, id(), activity, executions);
       case PortDialing dialing -> dialing(dialing);
       default -> one;
     };
   }
 
   private PortDialing dialing(PortDialing ports) {
-    return port -> new UsedConnection(ports.dial(port), uses.begin(id()));
+    return port -> new TrackedConnection(ports.dial(port), activity.begin(id()));
   }
 }

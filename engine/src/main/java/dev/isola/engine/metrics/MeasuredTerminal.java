@@ -1,6 +1,6 @@
 package dev.isola.engine.metrics;
 
-import dev.isola.engine.lifecycle.Uses;
+import dev.isola.engine.lifecycle.ActivityTracker;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.exec.Terminal;
 import dev.isola.spi.exec.TerminalSize;
@@ -12,8 +12,8 @@ final class MeasuredTerminal extends MeasuredExecution implements Terminal {
   MeasuredTerminal(
       Terminal inner,
       String provider,
-      Recorder recorder,
-      Uses.Use use,
+      MetricsRecorder recorder,
+      ActivityTracker.Activity use,
       SandboxId sandbox,
       OpenExecutions open) {
     super(inner, provider, recorder, use, sandbox, open);

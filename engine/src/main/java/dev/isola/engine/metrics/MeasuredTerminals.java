@@ -1,6 +1,6 @@
 package dev.isola.engine.metrics;
 
-import dev.isola.engine.lifecycle.Uses;
+import dev.isola.engine.lifecycle.ActivityTracker;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.error.SandboxException;
@@ -13,20 +13,20 @@ record MeasuredTerminals(
     Terminals inner,
     SandboxId sandbox,
     String provider,
-    Recorder recorder,
-    Uses uses,
+    MetricsRecorder recorder,
+    ActivityTracker activity,
     OpenExecutions executions)
     implements Terminals {
   @Override
   public Terminal open(Command command, TerminalSize size) {
     try {
       Terminal terminal = inner.open(command, size);
-      recorder.started(provider);
+      recorder.recordExecutionStart(provider);
       executions.started(sandbox, terminal, provider);
       return new MeasuredTerminal(
-          terminal, provider, recorder, uses.begin(sandbox), sandbox, executions);
+          terminal, provider, recorder, activity.begin(sandbox), sandbox, executions);
     } catch (SandboxException e) {
-      recorder.failed(Deed.EXECUTION, e.code());
+      recorder.recordError(EngineOperation.EXECUTION, e.code());
       throw e;
     }
   }

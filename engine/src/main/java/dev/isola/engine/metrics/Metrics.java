@@ -16,26 +16,29 @@ import java.util.function.Supplier;
 /** The metrics of one engine: what is recorded, what is looked at, and who gets to see it. */
 public final class Metrics implements AutoCloseable {
   /** Whoever fetches metrics more often sees the same levels again. */
-  private static final Duration AGE = Duration.ofSeconds(1);
+  private static final Duration GAUGE_MAX_AGE = Duration.ofSeconds(1);
 
   private final List<MeterRegistry> registries;
   private final CompositeMeterRegistry all = new CompositeMeterRegistry();
-  private final Recorder recorder;
-  private final List<LongSupplier> kept = new CopyOnWriteArrayList<>();
+  private final MetricsRecorder recorder;
+  private final List<LongSupplier> counters = new CopyOnWriteArrayList<>();
 
   private Metrics(List<MeterRegistry> registries) {
     this.registries = registries;
     registries.forEach(all::add);
-    recorder = registries.isEmpty() ? Recorder.NONE : new MeterRecorder(all);
+    recorder = registries.isEmpty() ? MetricsRecorder.NOOP : new MicrometerRecorder(all);
   }
 
   /** Opens the exporters that config wants; without one nothing is recorded. */
   public static Metrics open(Config config) {
     return new Metrics(
-        Exporter.ALL.stream().map(one -> one.open(config)).flatMap(Optional::stream).toList());
+        MetricsExporter.ALL.stream()
+            .map(one -> one.open(config))
+            .flatMap(Optional::stream)
+            .toList());
   }
 
-  public Recorder recorder() {
+  public MetricsRecorder recorder() {
     return recorder;
   }
 
@@ -44,13 +47,14 @@ public final class Metrics implements AutoCloseable {
    *
    * @param providers all there are; a level of another one is not shown
    */
-  public void show(Supplier<Levels> levels, Collection<String> providers) {
-    new Gauges(all, new Looked<>(levels, AGE, System::nanoTime)).register(providers);
+  public void registerGauges(Supplier<GaugeValues> levels, Collection<String> providers) {
+    new EngineGauges(all, new CachedSupplier<>(levels, GAUGE_MAX_AGE, System::nanoTime))
+        .register(providers);
   }
 
   /** Shows a count that somebody else keeps. */
-  public void count(String name, String words, LongSupplier count) {
-    kept.add(count); // a meter alone does not keep it
+  public void registerCounter(String name, String words, LongSupplier count) {
+    counters.add(count); // a meter alone does not keep it
     FunctionCounter.builder(name, count, LongSupplier::getAsLong).description(words).register(all);
   }
 

@@ -29,30 +29,31 @@ public final class OpenExecutions {
   /**
    * @param detached whether the client that started it has let go of it
    */
-  private record Open(String provider, boolean detached) {}
+  private record OpenExecution(String provider, boolean detached) {}
 
-  private final Recorder recorder;
-  private final Map<Key, Open> open = new ConcurrentHashMap<>();
+  private final MetricsRecorder recorder;
+  private final Map<Key, OpenExecution> open = new ConcurrentHashMap<>();
 
-  public OpenExecutions(Recorder recorder) {
+  public OpenExecutions(MetricsRecorder recorder) {
     this.recorder = recorder;
   }
 
   void started(SandboxId sandbox, Execution execution, String provider) {
-    open.put(new Key(sandbox, execution.id()), new Open(provider, false));
+    open.put(new Key(sandbox, execution.id()), new OpenExecution(provider, false));
   }
 
   void ended(SandboxId sandbox, ExecutionId execution, Exit exit, Duration time) {
-    Open known = open.remove(new Key(sandbox, execution));
+    OpenExecution known = open.remove(new Key(sandbox, execution));
     if (known != null) {
-      recorder.ended(known.provider(), Ending.of(exit), Math.max(0, time.toNanos()));
+      recorder.recordExecutionEnd(
+          known.provider(), ExecutionOutcome.of(exit), Math.max(0, time.toNanos()));
     }
   }
 
   /** Leaves an execution to {@link #sweep}, unless its end was seen. */
   void detached(SandboxId sandbox, ExecutionId execution) {
     open.computeIfPresent(
-        new Key(sandbox, execution), (any, known) -> new Open(known.provider(), true));
+        new Key(sandbox, execution), (any, known) -> new OpenExecution(known.provider(), true));
   }
 
   int size() {

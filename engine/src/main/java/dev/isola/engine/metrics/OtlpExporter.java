@@ -1,7 +1,7 @@
 package dev.isola.engine.metrics;
 
 import dev.isola.engine.config.Config;
-import dev.isola.engine.config.Keys;
+import dev.isola.engine.config.ConfigKeys;
 import io.micrometer.core.instrument.Clock;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.registry.otlp.OtlpConfig;
@@ -13,19 +13,20 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Sends metrics again and again, and once more at the end. */
-record OtlpExporter() implements Exporter {
+record OtlpExporter() implements MetricsExporter {
   @Override
   public Optional<MeterRegistry> open(Config config) {
     return config
-        .get(Keys.METRICS_OTLP_URL)
+        .get(ConfigKeys.METRICS_OTLP_URL)
         .map(
             url ->
                 new OtlpMeterRegistry(
-                    new Settings(url, config.get(Keys.METRICS_OTLP_INTERVAL)), Clock.SYSTEM));
+                    new OtlpSettings(url, config.get(ConfigKeys.METRICS_OTLP_INTERVAL)),
+                    Clock.SYSTEM));
   }
 
   /** What config says; nothing is taken from the environment behind its back. */
-  private record Settings(URI address, Duration interval) implements OtlpConfig {
+  private record OtlpSettings(URI address, Duration interval) implements OtlpConfig {
     @Override
     public @Nullable String get(String key) {
       return null;

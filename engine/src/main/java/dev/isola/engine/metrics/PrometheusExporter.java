@@ -1,17 +1,17 @@
 package dev.isola.engine.metrics;
 
 import dev.isola.engine.config.Config;
-import dev.isola.engine.config.Keys;
+import dev.isola.engine.config.ConfigKeys;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.Optional;
 
 /** Keeps metrics until somebody fetches them. */
-record PrometheusExporter() implements Exporter {
+record PrometheusExporter() implements MetricsExporter {
   @Override
   public Optional<MeterRegistry> open(Config config) {
-    return config.get(Keys.METRICS_PROMETHEUS)
+    return config.get(ConfigKeys.METRICS_PROMETHEUS)
         ? Optional.of(new PrometheusMeterRegistry(PrometheusConfig.DEFAULT))
         : Optional.empty();
   }

@@ -2,25 +2,25 @@ package dev.isola.engine.pool;
 
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.Log;
-import dev.isola.engine.config.PoolEntry;
-import dev.isola.engine.lifecycle.Book;
-import dev.isola.engine.lifecycle.Creator;
-import dev.isola.engine.lifecycle.Ender;
-import dev.isola.engine.lifecycle.Order;
-import dev.isola.engine.lifecycle.SpecText;
-import dev.isola.engine.lifecycle.Warm;
+import dev.isola.engine.config.PoolConfig;
+import dev.isola.engine.lifecycle.SandboxCreator;
+import dev.isola.engine.lifecycle.SandboxDestroyer;
+import dev.isola.engine.lifecycle.SandboxRecorder;
+import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.lifecycle.SpecCodec;
+import dev.isola.engine.lifecycle.WarmSandboxes;
 import dev.isola.engine.selection.Selection;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.store.EntryFilter;
 import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
 import dev.isola.store.PoolClaim;
+import dev.isola.store.SandboxEntries;
 import dev.isola.store.SandboxEntry;
-import dev.isola.store.SandboxFilter;
-import dev.isola.store.Sandboxes;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -41,38 +41,38 @@ import java.util.function.Predicate;
  * Who gets it is decided by the ledger, so nobody ever shares one; and one that was handed out
  * never comes back.
  */
-public final class WarmPool implements Warm {
+public final class WarmPool implements WarmSandboxes {
   private static final SecureRandom RANDOM = new SecureRandom();
-  private static final Duration BREATH = Duration.ofMillis(10);
+  private static final Duration REFILL_DELAY = Duration.ofMillis(10);
   private static final String NO_POOL = "no pool for this spec";
   private static final String OTHER_PROVIDER = "provider mismatch";
   private static final String EMPTY = "pool empty";
 
   /** Why somebody may find no warm one; nothing else is counted. */
-  public static final List<String> REASONS = List.of(NO_POOL, OTHER_PROVIDER, EMPTY);
+  public static final List<String> MISS_REASONS = List.of(NO_POOL, OTHER_PROVIDER, EMPTY);
 
-  private final List<PoolEntry> wanted;
-  private final Creator creator;
+  private final List<PoolConfig> config;
+  private final SandboxCreator creator;
   private final Ledger ledger;
-  private final Book book;
-  private final Ender ender;
+  private final SandboxRecorder book;
+  private final SandboxDestroyer ender;
   private final InstantSource clock;
   private final Log log;
-  private final ReentrantLock filling = new ReentrantLock();
-  private final AtomicBoolean again = new AtomicBoolean();
+  private final ReentrantLock refillLock = new ReentrantLock();
+  private final AtomicBoolean refillRequested = new AtomicBoolean();
   private volatile boolean closed;
   private final LongAdder hits = new LongAdder();
   private final Map<String, LongAdder> misses = new ConcurrentHashMap<>();
 
   public WarmPool(
-      List<PoolEntry> wanted,
-      Creator creator,
+      List<PoolConfig> wanted,
+      SandboxCreator creator,
       Ledger ledger,
-      Book book,
-      Ender ender,
+      SandboxRecorder book,
+      SandboxDestroyer ender,
       InstantSource clock,
       Log log) {
-    this.wanted = List.copyOf(wanted);
+    this.config = List.copyOf(wanted);
     this.creator = creator;
     this.ledger = ledger;
     this.book = book;
@@ -82,24 +82,24 @@ public final class WarmPool implements Warm {
   }
 
   /** How often somebody found a warm one, and why somebody did not. */
-  public record Tally(long hits, Map<String, Long> misses) {}
+  public record Stats(long hits, Map<String, Long> misses) {}
 
-  public Tally tally() {
+  public Stats stats() {
     Map<String, Long> counts = new TreeMap<>();
     misses.forEach((why, count) -> counts.put(why, count.sum()));
-    return new Tally(hits.sum(), counts);
+    return new Stats(hits.sum(), counts);
   }
 
   /** Returns how many are to be ready. */
   public int size() {
-    return wanted.stream().mapToInt(PoolEntry::size).sum();
+    return config.stream().mapToInt(PoolConfig::size).sum();
   }
 
   @Override
-  public Optional<Book.Opened> claim(Order order, Selection selection) {
+  public Optional<SandboxRecorder.IntentResult> claim(SandboxRequest order, Selection selection) {
     Optional<ProviderInfo> best = selection.best();
     boolean secret = !order.request().spec().secretEnv().isEmpty(); // which no other one has
-    if (wanted.isEmpty() || best.isEmpty() || secret) {
+    if (config.isEmpty() || best.isEmpty() || secret) {
       return Optional.empty();
     }
     Optional<String> matching = poolHash(order, best.get().name());
@@ -108,8 +108,8 @@ public final class WarmPool implements Warm {
     }
     String hash = matching.get();
     Failpoint.POOL_CLAIMING.reach();
-    Optional<Book.Opened> claimed =
-        book.claim(
+    Optional<SandboxRecorder.IntentResult> claimed =
+        book.claimPooled(
             new PoolClaim(
                 hash,
                 best.get().name(),
@@ -118,7 +118,7 @@ public final class WarmPool implements Warm {
                 order.request().lifecycle().ttl().map(clock.instant()::plus),
                 order.request().lifecycle().idleTimeout(),
                 clock.instant()),
-            order.boundKey());
+            order.idempotencyKey());
     if (claimed.isPresent()) {
       Failpoint.POOL_CLAIMED.reach();
       hits.increment();
@@ -126,16 +126,16 @@ public final class WarmPool implements Warm {
     } else {
       boolean elsewhere =
           pooled(hash).stream().anyMatch(entry -> !entry.provider().equals(best.get().name()));
-      miss(order, elsewhere ? OTHER_PROVIDER : EMPTY);
+      recordMiss(order, elsewhere ? OTHER_PROVIDER : EMPTY);
     }
     return claimed;
   }
 
   /** Returns the hash of pooled sandboxes that match; empty when no pool or provider has them. */
-  private Optional<String> poolHash(Order order, String provider) {
-    String plain = SpecText.hash(order.request());
-    if (wanted.stream().noneMatch(one -> SpecText.hash(one.request()).equals(plain))) {
-      miss(order, NO_POOL);
+  private Optional<String> poolHash(SandboxRequest order, String provider) {
+    String plain = SpecCodec.hash(order.request());
+    if (config.stream().noneMatch(one -> SpecCodec.hash(one.request()).equals(plain))) {
+      recordMiss(order, NO_POOL);
       return Optional.empty();
     }
     return hashAt(order.request(), provider);
@@ -154,14 +154,14 @@ public final class WarmPool implements Warm {
   /** Making one takes processors, which whoever was just handed one wants to use first. */
   private void refillSoon() {
     try {
-      Thread.sleep(BREATH);
+      Thread.sleep(REFILL_DELAY);
       refill();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // nobody does; the next round fills it
     }
   }
 
-  private void miss(Order order, String why) {
+  private void recordMiss(SandboxRequest order, String why) {
     misses.computeIfAbsent(why, any -> new LongAdder()).increment();
     log.info("warm pool miss for sandbox " + order.request().spec().id() + ": " + why);
   }
@@ -171,16 +171,16 @@ public final class WarmPool implements Warm {
    * comes meanwhile leaves word, and it is looked at once more.
    */
   public void refill() {
-    again.set(true);
-    while (!closed && again.get() && filling.tryLock()) {
+    refillRequested.set(true);
+    while (!closed && refillRequested.get() && refillLock.tryLock()) {
       try {
-        again.set(false);
-        drain();
-        wanted.forEach(this::fill);
+        refillRequested.set(false);
+        removeObsolete();
+        config.forEach(this::fill);
       } catch (RuntimeException e) {
         log.warning("the warm pool cannot be looked at: " + e.getMessage());
       } finally {
-        filling.unlock();
+        refillLock.unlock();
       }
     }
   }
@@ -188,16 +188,16 @@ public final class WarmPool implements Warm {
   /** Makes no more, and returns when nothing is being made. */
   public void close() {
     closed = true;
-    filling.lock();
+    refillLock.lock();
     try {
       log.info("the warm pool makes no more sandboxes");
     } finally {
-      filling.unlock();
+      refillLock.unlock();
     }
   }
 
   /** Makes what is missing of an entry, at the provider that a request would get now. */
-  private void fill(PoolEntry entry) {
+  private void fill(PoolConfig entry) {
     try {
       Optional<String> provider = providerFor(entry);
       Optional<String> hash = provider.flatMap(name -> hashAt(entry.request(), name));
@@ -216,14 +216,14 @@ public final class WarmPool implements Warm {
     }
   }
 
-  private static Order order(PoolEntry entry) {
+  private static SandboxRequest order(PoolConfig entry) {
     CreateRequest request = entry.request();
-    return Order.of(request.with(request.spec().withId(SandboxId.random(RANDOM))))
+    return SandboxRequest.of(request.with(request.spec().withId(SandboxId.random(RANDOM))))
         .withLabels(Map.of());
   }
 
   /** Returns who would make a sandbox of an entry now; empty when no provider may. */
-  private Optional<String> providerFor(PoolEntry entry) {
+  private Optional<String> providerFor(PoolConfig entry) {
     return creator.providerFor(order(entry));
   }
 
@@ -231,18 +231,18 @@ public final class WarmPool implements Warm {
    * Ends the sandboxes that no request gets any more: their spec is not configured now, another
    * provider would be chosen for it, or its image is another one now.
    */
-  private void drain() {
-    List<Predicate<SandboxEntry>> matching = wanted.stream().map(this::matching).toList();
+  private void removeObsolete() {
+    List<Predicate<SandboxEntry>> matching = config.stream().map(this::matching).toList();
     for (SandboxEntry entry : pooled()) {
       if (entry.state() == SandboxState.RUNNING
           && matching.stream().noneMatch(one -> one.test(entry))) {
         try {
           Failpoint.POOL_UNWANTED.reach();
           // Somebody may have been given it since.
-          ender.endIf(
+          ender.destroyIf(
               entry.id(),
               SandboxEntry::pooled,
-              Destroy.FORCE,
+              DestroyOptions.FORCE,
               "the warm pool does not want it any more");
         } catch (RuntimeException e) {
           log.warning("sandbox " + entry.id() + " stays in the pool: " + e.getMessage());
@@ -252,11 +252,11 @@ public final class WarmPool implements Warm {
   }
 
   /** Returns which pooled sandboxes an entry of the configuration would be satisfied with now. */
-  private Predicate<SandboxEntry> matching(PoolEntry wish) {
+  private Predicate<SandboxEntry> matching(PoolConfig wish) {
     Optional<String> provider = providerFor(wish);
     Optional<String> hash = provider.flatMap(name -> hashAt(wish.request(), name));
     if (hash.isEmpty()) { // those that are ready stay while no provider may or can tell
-      String plain = SpecText.hash(wish.request());
+      String plain = SpecCodec.hash(wish.request());
       return entry -> plainHash(entry).equals(Optional.of(plain));
     }
     return entry ->
@@ -266,7 +266,7 @@ public final class WarmPool implements Warm {
   /** Returns the hash of a stored spec; empty when it cannot be read. */
   private static Optional<String> plainHash(SandboxEntry entry) {
     try {
-      return Optional.of(SpecText.hash(SpecText.read(entry.spec(), entry.id())));
+      return Optional.of(SpecCodec.hash(SpecCodec.decode(entry.spec(), entry.id())));
     } catch (SandboxException unreadable) {
       return Optional.empty();
     }
@@ -277,8 +277,8 @@ public final class WarmPool implements Warm {
   }
 
   private List<SandboxEntry> pooled() {
-    SandboxFilter filter =
-        SandboxFilter.ALL.pooled(true).states(SandboxState.CREATING, SandboxState.RUNNING);
-    return new ArrayList<>(ledger.sandboxes().list(filter, "", Sandboxes.MAX_LIMIT).entries());
+    EntryFilter filter =
+        EntryFilter.ALL.pooled(true).states(SandboxState.CREATING, SandboxState.RUNNING);
+    return new ArrayList<>(ledger.sandboxes().list(filter, "", SandboxEntries.MAX_LIMIT).entries());
   }
 }

@@ -3,25 +3,25 @@ package dev.isola.engine.reconcile;
 import dev.isola.document.request.ExpiryAction;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.lease.SandboxLeases;
-import dev.isola.engine.lifecycle.Book;
-import dev.isola.engine.lifecycle.Ender;
-import dev.isola.engine.lifecycle.Living;
+import dev.isola.engine.lifecycle.LiveSandboxes;
 import dev.isola.engine.lifecycle.Quarantine;
+import dev.isola.engine.lifecycle.SandboxDestroyer;
+import dev.isola.engine.lifecycle.SandboxRecorder;
 import dev.isola.engine.lifecycle.SnapshotSuspension;
 import dev.isola.engine.lifecycle.SuspensionState;
-import dev.isola.engine.registry.Registry;
-import dev.isola.spi.Destroy;
+import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
-import dev.isola.spi.Sighting;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.Provider;
+import dev.isola.store.EntryFilter;
+import dev.isola.store.EntryPage;
 import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
-import dev.isola.store.Page;
+import dev.isola.store.SandboxEntries;
 import dev.isola.store.SandboxEntry;
-import dev.isola.store.SandboxFilter;
-import dev.isola.store.Sandboxes;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -41,10 +41,10 @@ import java.util.concurrent.Future;
  */
 public final class Reconciler {
   private final Ledger ledger;
-  private final Registry registry;
-  private final Book book;
-  private final Ender ender;
-  private final Living living;
+  private final ProviderRegistry registry;
+  private final SandboxRecorder book;
+  private final SandboxDestroyer ender;
+  private final LiveSandboxes living;
   private final SnapshotSuspension snapshotSuspension;
   private final SandboxLeases leases;
   private final Quarantine quarantine;
@@ -52,10 +52,10 @@ public final class Reconciler {
 
   public Reconciler(
       Ledger ledger,
-      Registry registry,
-      Book book,
-      Ender ender,
-      Living living,
+      ProviderRegistry registry,
+      SandboxRecorder book,
+      SandboxDestroyer ender,
+      LiveSandboxes living,
       SnapshotSuspension snapshotSuspension,
       SandboxLeases leases,
       Quarantine quarantine,
@@ -72,17 +72,18 @@ public final class Reconciler {
   }
 
   /** Looks once, and returns what it did about it. */
-  public List<Step> reconcile() {
+  public List<ReconcileStep> reconcile() {
     List<SandboxEntry> before = readable(open());
     Failpoint.RECONCILE_READ.reach();
-    Map<String, List<Sighting>> seen = inventories(before);
+    Map<String, List<InventoryItem>> seen = inventories(before);
     Failpoint.RECONCILE_SEEN.reach();
     Map<SandboxId, String> after = new HashMap<>();
     open().forEach(entry -> after.put(entry.id(), entry.provider()));
-    quarantine.keep(after.keySet());
-    List<Step> steps =
-        Reconciliation.plan(
-            new Situation(before, seen, after, making(before, seen), leased(seen, after)));
+    quarantine.retain(after.keySet());
+    List<ReconcileStep> steps =
+        ReconcilePlanner.plan(
+            new ReconcileInput(
+                before, seen, after, inTransition(before, seen), leased(seen, after)));
     Failpoint.RECONCILE_PLANNED.reach();
     steps.forEach(this::attempt);
     recoverLeases(seen);
@@ -90,7 +91,8 @@ public final class Reconciler {
   }
 
   /** A lease is taken before its sandbox exists: whatever was seen had its lease by now. */
-  private Set<SandboxId> leased(Map<String, List<Sighting>> seen, Map<SandboxId, String> written) {
+  private Set<SandboxId> leased(
+      Map<String, List<InventoryItem>> seen, Map<SandboxId, String> written) {
     Set<SandboxId> leased = new HashSet<>();
     seen.values().forEach(list -> list.forEach(sighting -> leased.add(sighting.id())));
     leased.removeAll(written.keySet());
@@ -98,17 +100,18 @@ public final class Reconciler {
     return leased;
   }
 
-  private void recoverLeases(Map<String, List<Sighting>> seen) {
+  private void recoverLeases(Map<String, List<InventoryItem>> seen) {
     try {
       leases.recover(lease -> isGone(lease, seen));
     } catch (SandboxException e) {
-      log.warning("leases whose holders died are still there: " + e.fault().what());
+      log.warning("leases whose holders died are still there: " + e.fault().problem());
     }
   }
 
   /** What was seen goes by a step of the plan; its lease goes the next time. */
-  private static boolean isGone(SandboxLeases.Lapsed lease, Map<String, List<Sighting>> seen) {
-    List<Sighting> there = seen.get(lease.provider());
+  private static boolean isGone(
+      SandboxLeases.LapsedLease lease, Map<String, List<InventoryItem>> seen) {
+    List<InventoryItem> there = seen.get(lease.provider());
     return there != null && there.stream().noneMatch(one -> one.id().equals(lease.id()));
   }
 
@@ -116,7 +119,7 @@ public final class Reconciler {
    * Looks once if a sandbox in our hands has ended and nobody of us ended it: a provider that
    * listens to its backend knows that long before the next look. Costs nothing otherwise.
    */
-  public void reconcileWhatEnded() {
+  public void reconcileIfAnyEnded() {
     if (living.all().stream().anyMatch(one -> one.state() == SandboxState.DESTROYED)) {
       reconcile();
     }
@@ -124,11 +127,11 @@ public final class Reconciler {
 
   private List<SandboxEntry> open() {
     List<SandboxEntry> all = new ArrayList<>();
-    SandboxFilter filter = SandboxFilter.ALL.notDestroyed();
-    Page page = ledger.sandboxes().list(filter, "", Sandboxes.MAX_LIMIT);
+    EntryFilter filter = EntryFilter.ALL.notDestroyed();
+    EntryPage page = ledger.sandboxes().list(filter, "", SandboxEntries.MAX_LIMIT);
     all.addAll(page.entries());
     while (page.next().isPresent() && !page.entries().isEmpty()) {
-      page = ledger.sandboxes().list(filter, page.next().get(), Sandboxes.MAX_LIMIT);
+      page = ledger.sandboxes().list(filter, page.next().get(), SandboxEntries.MAX_LIMIT);
       all.addAll(page.entries());
     }
     return all;
@@ -143,10 +146,10 @@ public final class Reconciler {
    * Asks all providers at once: one that hangs costs the time of one. One that cannot say what it
    * has is worth a warning where sandboxes of it are recorded.
    */
-  private Map<String, List<Sighting>> inventories(List<SandboxEntry> entries) {
+  private Map<String, List<InventoryItem>> inventories(List<SandboxEntry> entries) {
     Set<String> used = new HashSet<>();
     entries.forEach(entry -> used.add(entry.provider()));
-    Map<String, List<Sighting>> seen = new ConcurrentHashMap<>();
+    Map<String, List<InventoryItem>> seen = new ConcurrentHashMap<>();
     try (ExecutorService askers =
         Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("isola-inventory-", 0).factory())) {
@@ -162,29 +165,30 @@ public final class Reconciler {
   }
 
   private void inventory(
-      String name, Provider provider, boolean used, Map<String, List<Sighting>> seen) {
+      String name, Provider provider, boolean used, Map<String, List<InventoryItem>> seen) {
     try {
       seen.put(name, provider.inventory());
     } catch (SandboxException e) {
       if (used) {
-        log.warning("what " + name + " has is not known: " + e.fault().what());
+        log.warning("what " + name + " has is not known: " + e.fault().problem());
       }
     }
   }
 
-  private Set<SandboxId> making(List<SandboxEntry> entries, Map<String, List<Sighting>> seen) {
+  private Set<SandboxId> inTransition(
+      List<SandboxEntry> entries, Map<String, List<InventoryItem>> seen) {
     Set<SandboxId> making = new HashSet<>();
     entries.forEach(entry -> making.add(entry.id()));
     seen.values().forEach(list -> list.forEach(sighting -> making.add(sighting.id())));
-    making.removeIf(id -> !living.isMaking(id));
+    making.removeIf(id -> !living.isInTransition(id));
     return making;
   }
 
-  private void attempt(Step step) {
+  private void attempt(ReconcileStep step) {
     try {
-      take(step);
+      execute(step);
     } catch (SandboxException e) {
-      log.warning("not done yet: " + step.getClass().getSimpleName() + ": " + e.fault().what());
+      log.warning("not done yet: " + step.getClass().getSimpleName() + ": " + e.fault().problem());
     } catch (RuntimeException e) { // one step that fails badly does not keep the others from it
       log.warning("not done yet: " + step.getClass().getSimpleName() + ": " + e);
     }
@@ -204,49 +208,50 @@ public final class Reconciler {
         && entry.whenExpired() == ExpiryAction.DESTROY;
   }
 
-  private void take(Step step) {
+  private void execute(ReconcileStep step) {
     switch (step) {
-      case Step.Attach(SandboxEntry entry) -> {
-        if (!living.has(entry.id()) && entry.state() == SandboxState.RUNNING) {
-          living.of(entry);
+      case ReconcileStep.Attach(SandboxEntry entry) -> {
+        if (!living.contains(entry.id()) && entry.state() == SandboxState.RUNNING) {
+          living.get(entry);
         }
       }
-      case Step.Correct(SandboxEntry entry, SandboxState state) -> {
-        SandboxEntry corrected = book.moved(entry, state, null);
-        book.write(
+      case ReconcileStep.CorrectState(SandboxEntry entry, SandboxState state) -> {
+        SandboxEntry corrected = book.withState(entry, state, null);
+        book.update(
             entry,
             state == SandboxState.RUNNING
                 ? SuspensionState.resumed(corrected, corrected.updatedAt())
                 : corrected);
         Failpoint.RECONCILE_CORRECTED.reach();
       }
-      case Step.Lose(SandboxEntry entry, String why) -> {
-        SandboxEntry lost = book.moved(entry, SandboxState.ERROR, why);
+      case ReconcileStep.MarkLost(SandboxEntry entry, String why) -> {
+        SandboxEntry lost = book.withState(entry, SandboxState.ERROR, why);
         if (entry.state() != SandboxState.CREATING && isOver(entry, lost.updatedAt())) {
           return; // it ended by itself a moment before the expiry does the rest
         }
-        if (book.write(entry, lost).isPresent()) {
+        if (book.update(entry, lost).isPresent()) {
           Failpoint.RECONCILE_LOST.reach();
           log.warning("sandbox " + entry.id() + ": " + why);
-          ender.end(entry.id(), Destroy.FORCE, why);
+          ender.destroy(entry.id(), DestroyOptions.FORCE, why);
         }
       }
-      case Step.Finish(SandboxEntry entry) -> {
+      case ReconcileStep.FinishDestroy(SandboxEntry entry) -> {
         Failpoint.RECONCILE_FINISHING.reach();
-        ender.end(entry.id(), Destroy.FORCE, entry.cause().orElse("it was being destroyed"));
+        ender.destroy(
+            entry.id(), DestroyOptions.FORCE, entry.cause().orElse("it was being destroyed"));
       }
-      case Step.Discard(SandboxEntry entry) -> {
+      case ReconcileStep.DiscardSuspended(SandboxEntry entry) -> {
         Failpoint.RECONCILE_REMOVING.reach();
         snapshotSuspension.discard(entry.id());
         Failpoint.RECONCILE_REMOVED.reach();
       }
-      case Step.Remove(String provider, SandboxId id) -> {
-        if (living.isMaking(id) || isWritten(provider, id)) {
+      case ReconcileStep.RemoveUnknown(String provider, SandboxId id) -> {
+        if (living.isInTransition(id) || isWritten(provider, id)) {
           return; // it was made since the provider was asked
         }
         log.warning("sandbox " + id + " of " + provider + " is not written down; removing it");
         Failpoint.RECONCILE_REMOVING.reach();
-        registry.get(provider).destroy(id, Destroy.FORCE);
+        registry.get(provider).destroy(id, DestroyOptions.FORCE);
         Failpoint.RECONCILE_REMOVED.reach();
       }
     }

@@ -33,7 +33,8 @@ public record ConfiguredProvider(
     Map<String, ConfiguredProvider> all = new TreeMap<>();
     factories.forEach(
         (type, factory) ->
-            all.put(type, of(factory, settings.getOrDefault(type, ProviderSettings.none(type)))));
+            all.put(
+                type, of(factory, settings.getOrDefault(type, ProviderSettings.defaults(type)))));
     settings.forEach(
         (name, one) -> {
           ProviderFactory factory = factories.get(one.type());
@@ -77,7 +78,7 @@ public record ConfiguredProvider(
         new ProviderContext(
             instanceId(context.instance(), name),
             context.dataFolder(),
-            context.shared(),
+            context.sharedFolder(),
             context.clock()));
   }
 

@@ -1,9 +1,9 @@
 package dev.isola.engine.registry;
 
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
+import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
-import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.error.ErrorCode;
@@ -84,7 +84,7 @@ final class GuardedProvider implements Provider {
 
   /** Asked again and again: while one call hangs, no second one is started. */
   @Override
-  public List<Sighting> inventory() {
+  public List<InventoryItem> inventory() {
     if (!listing.compareAndSet(false, true)) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
@@ -107,7 +107,7 @@ final class GuardedProvider implements Provider {
   }
 
   @Override
-  public void destroy(SandboxId id, Destroy how) {
+  public void destroy(SandboxId id, DestroyOptions how) {
     guard.run(
         "destroy",
         how.timeout().plus(GRACE),

@@ -7,26 +7,26 @@ import java.util.List;
 
 /** The volumes of a provider behind its {@link ProviderGuard}. */
 record GuardedVolumes(Volumes volumes, ProviderGuard guard) implements Volumes {
-  private static final Duration MOST = Duration.ofMinutes(1);
+  private static final Duration TIMEOUT = Duration.ofMinutes(1);
 
   /** Removing the files of a volume takes as long as there are many. */
-  private static final Duration MOST_TO_DESTROY = Duration.ofMinutes(5);
+  private static final Duration DESTROY_TIMEOUT = Duration.ofMinutes(5);
 
   @Override
   public void create(String name) {
-    guard.run("volume create", MOST, ErrorCode.DEADLINE_EXCEEDED, () -> volumes.create(name));
+    guard.run("volume create", TIMEOUT, ErrorCode.DEADLINE_EXCEEDED, () -> volumes.create(name));
   }
 
   @Override
   public List<String> list() {
-    return guard.call("volume list", MOST, ErrorCode.PROVIDER_UNAVAILABLE, volumes::list);
+    return guard.call("volume list", TIMEOUT, ErrorCode.PROVIDER_UNAVAILABLE, volumes::list);
   }
 
   @Override
   public void destroy(String name) {
     guard.run(
         "volume destroy",
-        MOST_TO_DESTROY,
+        DESTROY_TIMEOUT,
         ErrorCode.DEADLINE_EXCEEDED,
         () -> volumes.destroy(name));
   }

@@ -40,7 +40,7 @@ record ProviderGuard(String provider) {
         try {
           T result = task.get(Math.max(1, end - System.nanoTime()), TimeUnit.NANOSECONDS);
           if (result == null) {
-            throw breach(what, "it returned nothing", null);
+            throw contractViolation(what, "it returned nothing", null);
           }
           return result;
         } catch (InterruptedException e) {
@@ -49,14 +49,14 @@ record ProviderGuard(String provider) {
           end = Math.min(end, System.nanoTime() + CLEAN_UP.toNanos());
         } catch (TimeoutException e) {
           worker.interrupt();
-          throw late(what, most, interrupted ? ErrorCode.CANCELLED : late);
+          throw timedOut(what, most, interrupted ? ErrorCode.CANCELLED : late);
         }
       }
     } catch (ExecutionException e) {
       Throwable cause = e.getCause();
       throw cause instanceof SandboxException known
           ? known
-          : breach(what, String.valueOf(cause), cause);
+          : contractViolation(what, String.valueOf(cause), cause);
     } finally {
       if (interrupted) {
         Thread.currentThread().interrupt();
@@ -77,7 +77,7 @@ record ProviderGuard(String provider) {
             });
   }
 
-  private SandboxException late(String what, Duration most, ErrorCode code) {
+  private SandboxException timedOut(String what, Duration most, ErrorCode code) {
     return Fault.of(
             code,
             what + " of provider " + provider + " did not end within " + most.toSeconds() + " s",
@@ -87,7 +87,7 @@ record ProviderGuard(String provider) {
   }
 
   /** Returns the exception for what a provider must not throw or return. */
-  SandboxException breach(String what, String how, @Nullable Throwable cause) {
+  SandboxException contractViolation(String what, String how, @Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.INTERNAL,
             what + " of provider " + provider + " failed in a way it must not: " + how,

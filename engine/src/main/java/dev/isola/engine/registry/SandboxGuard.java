@@ -42,7 +42,7 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
           Pausing.class, Duration.ofMinutes(5),
           Renewing.class, Duration.ofMinutes(5),
           Forking.class, Duration.ofMinutes(5),
-          Forking.Origin.class, Duration.ofMinutes(1),
+          Forking.ForkPoint.class, Duration.ofMinutes(1),
           UsageReporting.class, Duration.ofMinutes(1));
 
   /** The interfaces of the contract that a class implements; those of values are sealed. */
@@ -85,11 +85,11 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
     return interfaces.length == 0
         ? value
         : Proxy.newProxyInstance(
-            Sandbox.class.getClassLoader(), interfaces, new Guarded(value, this));
+            Sandbox.class.getClassLoader(), interfaces, new GuardHandler(value, this));
   }
 
   /** One wrapped object. */
-  private record Guarded(Object inner, SandboxGuard wrapper) implements InvocationHandler {
+  private record GuardHandler(Object inner, SandboxGuard wrapper) implements InvocationHandler {
     @Override
     public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments)
         throws Throwable {
@@ -102,7 +102,7 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
         return wrapper.wrapped(result);
       }
       if (method.getReturnType() != void.class) {
-        throw wrapper.guard.breach(method.getName(), "it returned nothing", null);
+        throw wrapper.guard.contractViolation(method.getName(), "it returned nothing", null);
       }
       return null;
     }
@@ -123,7 +123,7 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
         Throwable thrown = e.getTargetException();
         throw isOfTheContract(method, thrown)
             ? thrown
-            : wrapper.guard.breach(method.getName(), String.valueOf(thrown), thrown);
+            : wrapper.guard.contractViolation(method.getName(), String.valueOf(thrown), thrown);
       }
     }
 
@@ -157,7 +157,7 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
       } catch (RuntimeException | Error e) {
         throw e;
       } catch (Throwable e) {
-        throw wrapper.guard.breach(method.getName(), e.toString(), e);
+        throw wrapper.guard.contractViolation(method.getName(), e.toString(), e);
       }
     }
   }

@@ -5,7 +5,7 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 
 /**
  * What of the host itself a sandbox is given. It widens the wall around the sandbox, so that both
@@ -22,7 +22,7 @@ public record HostAccess(boolean network, boolean folders) {
     return new HostAccess(
         spec.network().mode().filter(mode -> mode == NetworkMode.HOST).isPresent(),
         spec.workspacePath().isPresent()
-            || spec.volumes().stream().anyMatch(one -> one.type() == Volume.Type.BIND));
+            || spec.volumes().stream().anyMatch(one -> one.type() == VolumeMount.Type.BIND));
   }
 
   public boolean isNone() {

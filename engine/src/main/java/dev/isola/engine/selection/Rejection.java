@@ -6,9 +6,9 @@ package dev.isola.engine.selection;
  * @param reason what stands in the way, as the end of a sentence about the provider
  * @param fix what somebody does about it; empty when there is nothing to do
  */
-public record Rejection(String provider, Ground ground, String reason, String fix) {
+public record Rejection(String provider, Kind kind, String reason, String fix) {
   /** What kind of reason it is; it decides what the caller is told when nobody is left. */
-  public enum Ground {
+  public enum Kind {
     /** It does not work now, and may later. */
     UNHEALTHY,
     /** It is too weak for the request or for this installation. */

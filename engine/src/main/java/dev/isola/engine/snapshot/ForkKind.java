@@ -24,7 +24,7 @@ public enum ForkKind {
   }
 
   /** Returns its name in requests and answers. */
-  public String word() {
+  public String wireName() {
     return name().toLowerCase(Locale.ROOT);
   }
 }

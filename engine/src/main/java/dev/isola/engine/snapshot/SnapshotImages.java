@@ -1,9 +1,9 @@
 package dev.isola.engine.snapshot;
 
-import dev.isola.engine.lifecycle.Images;
-import dev.isola.engine.metrics.Deed;
-import dev.isola.engine.metrics.Measured;
-import dev.isola.snapshot.Opened;
+import dev.isola.engine.lifecycle.EngineImages;
+import dev.isola.engine.metrics.EngineOperation;
+import dev.isola.engine.metrics.Instrumentation;
+import dev.isola.snapshot.SnapshotReader;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Sandbox;
@@ -14,23 +14,23 @@ import dev.isola.spi.spec.SandboxSpec;
 import java.util.Optional;
 
 /** Snapshots as images: {@code snapshot:ID} in a spec. */
-public final class SnapshotImages implements Images {
+public final class SnapshotImages implements EngineImages {
   /** What the name of such an image begins with. */
   public static final String PREFIX = "snapshot:";
 
   /** Behind the id: the image beneath may be another than it was. */
   private static final String FORCE = "+force";
 
-  private final OpenedStore store;
-  private final Measured measured;
+  private final LazySnapshotStore store;
+  private final Instrumentation measured;
 
-  public SnapshotImages(OpenedStore store, Measured measured) {
+  public SnapshotImages(LazySnapshotStore store, Instrumentation measured) {
     this.store = store;
     this.measured = measured;
   }
 
   /** Returns what a spec names to be made from a snapshot. */
-  public static String name(String snapshot) {
+  public static String imageName(String snapshot) {
     return PREFIX + snapshot;
   }
 
@@ -48,12 +48,12 @@ public final class SnapshotImages implements Images {
   }
 
   @Override
-  public boolean needed(SandboxSpec spec) {
+  public boolean handles(SandboxSpec spec) {
     return id(spec).isPresent();
   }
 
   @Override
-  public SandboxSpec base(SandboxSpec spec) {
+  public SandboxSpec baseSpec(SandboxSpec spec) {
     Optional<String> id = id(spec);
     if (id.isEmpty()) {
       return spec;
@@ -61,7 +61,7 @@ public final class SnapshotImages implements Images {
     Snapshot snapshot = store.get().get(id.get());
     refuseUnfit(snapshot);
     SandboxSpec.Builder base = spec.toBuilder();
-    snapshot.image().ifPresentOrElse(base::image, base::noImage);
+    snapshot.image().ifPresentOrElse(base::image, base::clearImage);
     return base.build();
   }
 
@@ -88,10 +88,11 @@ public final class SnapshotImages implements Images {
   }
 
   @Override
-  public void fill(SandboxSpec spec, Sandbox sandbox, String provider) {
+  public void populate(SandboxSpec spec, Sandbox sandbox, String provider) {
     Optional<String> id = id(spec);
     if (id.isPresent()) {
-      measured.deed(Deed.RESTORE, provider, () -> restore(id.get(), spec, sandbox, provider));
+      measured.measure(
+          EngineOperation.RESTORE, provider, () -> restore(id.get(), spec, sandbox, provider));
     }
   }
 
@@ -101,7 +102,7 @@ public final class SnapshotImages implements Images {
         sandbox
             .as(Snapshotting.class)
             .orElseThrow(() -> Capability.unsupported(provider, "snapshotting"));
-    try (Opened opened = store.get().open(id)) {
+    try (SnapshotReader opened = store.get().open(id)) {
       new SnapshotRestore(opened, spec, sandbox, pictures).run(force);
     }
   }

@@ -1,7 +1,7 @@
 package dev.isola.engine.snapshot;
 
-import dev.isola.snapshot.Opened;
-import dev.isola.snapshot.Trees;
+import dev.isola.snapshot.SnapshotArchives;
+import dev.isola.snapshot.SnapshotReader;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Snapshotting;
@@ -17,16 +17,18 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /** Brings the files of a snapshot into a sandbox that was just made. */
-record SnapshotRestore(Opened opened, SandboxSpec spec, Sandbox sandbox, Snapshotting pictures) {
+record SnapshotRestore(
+    SnapshotReader opened, SandboxSpec spec, Sandbox sandbox, Snapshotting snapshotting) {
 
   /**
    * @param force whether the image may be another than the one that the changes are of
    */
   void run(boolean force) {
-    Optional<Snapshot.Written> written = opened.snapshot().written();
+    Optional<Snapshot.SnapshotCoverage> written = opened.snapshot().coverage();
     if (written.isEmpty()) {
       empty(sandbox.files(), opened.snapshot().root());
-      pictures.restore(opened.snapshot().root(), Trees.archive(opened), TreeLimits.DEFAULT);
+      snapshotting.restore(
+          opened.snapshot().root(), SnapshotArchives.archive(opened), TreeLimits.DEFAULT);
       return;
     }
     List<String> folders = written.get().folders();
@@ -34,8 +36,9 @@ record SnapshotRestore(Opened opened, SandboxSpec spec, Sandbox sandbox, Snapsho
       if (!force) {
         refuseUnlessSameImage(written.get().imageDigest().get());
       }
-      pictures.restoreChanges(
-          Trees.archiveOutside(opened, folders.stream().map(SnapshotRestore::inside).toList()),
+      snapshotting.restoreChanges(
+          SnapshotArchives.archiveExcluding(
+              opened, folders.stream().map(SnapshotRestore::inside).toList()),
           TreeLimits.DEFAULT);
     }
     folders.stream().filter(this::isWanted).forEach(this::restore);
@@ -47,7 +50,7 @@ record SnapshotRestore(Opened opened, SandboxSpec spec, Sandbox sandbox, Snapsho
 
   /** Changes mean something only over what they are changes of. */
   private void refuseUnlessSameImage(String digest) {
-    Optional<String> here = pictures.coverage().flatMap(Coverage::image);
+    Optional<String> here = snapshotting.coverage().flatMap(Coverage::image);
     if (here.equals(Optional.of(digest))) {
       return;
     }
@@ -80,13 +83,14 @@ record SnapshotRestore(Opened opened, SandboxSpec spec, Sandbox sandbox, Snapsho
                     folder.equals(one.destination()) || folder.startsWith(one.destination() + "/"));
     boolean own =
         folder.equals(spec.workspaceMount())
-            || pictures.coverage().filter(all -> all.folders().contains(folder)).isPresent();
-    return !volume && (own || Trees.has(opened, inside(folder)));
+            || snapshotting.coverage().filter(all -> all.folders().contains(folder)).isPresent();
+    return !volume && (own || SnapshotArchives.hasEntriesIn(opened, inside(folder)));
   }
 
   private void restore(String folder) {
     empty(sandbox.files(), folder);
-    pictures.restore(folder, Trees.archiveIn(opened, inside(folder)), TreeLimits.DEFAULT);
+    snapshotting.restore(
+        folder, SnapshotArchives.archiveFolder(opened, inside(folder)), TreeLimits.DEFAULT);
   }
 
   /** The image may have brought files that the snapshot has not. */

@@ -3,12 +3,12 @@ package dev.isola.engine.snapshot;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.lifecycle.Deadlines;
-import dev.isola.engine.lifecycle.Images;
-import dev.isola.engine.lifecycle.Secrets;
-import dev.isola.engine.lifecycle.SpecText;
+import dev.isola.engine.lifecycle.EngineImages;
+import dev.isola.engine.lifecycle.SecretEnvStore;
+import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.lifecycle.SuspensionStorage;
-import dev.isola.engine.registry.Registry;
-import dev.isola.spi.Destroy;
+import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.NotFound;
 import dev.isola.spi.error.SandboxException;
@@ -19,7 +19,11 @@ import java.util.Map;
 
 /** Stores suspended sandboxes as snapshots of everything that they wrote. */
 public record SnapshotSuspensionStorage(
-    Snapshots snapshots, Images images, Registry registry, Secrets secrets, Log log)
+    SnapshotService snapshots,
+    EngineImages images,
+    ProviderRegistry registry,
+    SecretEnvStore secrets,
+    Log log)
     implements SuspensionStorage {
   /** The tag of such a snapshot, which has the sandbox's id. */
   public static final String TAG = "isola.rest";
@@ -27,25 +31,28 @@ public record SnapshotSuspensionStorage(
   @Override
   public String save(SandboxEntry entry) {
     return snapshots
-        .create(entry.id(), SnapshotOrder.EVERYTHING.withTags(Map.of(TAG, entry.id().value())))
+        .create(entry.id(), SnapshotRequest.EVERYTHING.withTags(Map.of(TAG, entry.id().value())))
         .snapshot()
         .id();
   }
 
   @Override
   public Sandbox restore(SandboxEntry entry, String snapshot) {
-    CreateRequest request = SpecText.read(entry.spec(), entry.id());
+    CreateRequest request = SpecCodec.decode(entry.spec(), entry.id());
     SandboxSpec spec = request.spec().toBuilder().secretEnv(secrets.get(entry.id())).build();
-    SandboxSpec.Builder again = Deadlines.given(request.with(spec)).toBuilder().nothingAtFirst();
-    snapshots.standsOn(entry).ifPresentOrElse(again::image, again::noImage);
+    SandboxSpec.Builder again =
+        Deadlines.forProvider(request.with(spec)).toBuilder().clearInitialization();
+    snapshots.baseImage(entry).ifPresentOrElse(again::image, again::clearImage);
     Provider provider = registry.get(entry.provider());
     Sandbox sandbox = provider.create(again.build());
     try {
-      images.fill(
-          spec.toBuilder().image(SnapshotImages.name(snapshot)).build(), sandbox, entry.provider());
+      images.populate(
+          spec.toBuilder().image(SnapshotImages.imageName(snapshot)).build(),
+          sandbox,
+          entry.provider());
       return sandbox;
     } catch (SandboxException e) {
-      provider.destroy(entry.id(), Destroy.FORCE);
+      provider.destroy(entry.id(), DestroyOptions.FORCE);
       throw e;
     }
   }
@@ -58,7 +65,7 @@ public record SnapshotSuspensionStorage(
       // as it should be
     } catch (SandboxException e) {
       log.warning(
-          "the snapshot " + snapshot + " of a suspended sandbox stays: " + e.fault().what());
+          "the snapshot " + snapshot + " of a suspended sandbox stays: " + e.fault().problem());
     }
   }
 }

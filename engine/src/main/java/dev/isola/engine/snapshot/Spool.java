@@ -71,15 +71,16 @@ final class Spool implements AutoCloseable {
 
   /** Returns all of it, from the beginning. */
   InputStream read() {
-    return file.<InputStream>map(Positioned::new).orElseGet(() -> new ByteArrayInputStream(head));
+    return file.<InputStream>map(PositionedInputStream::new)
+        .orElseGet(() -> new ByteArrayInputStream(head));
   }
 
   /** A file that several read at once, each at its own place. */
-  private static final class Positioned extends InputStream {
+  private static final class PositionedInputStream extends InputStream {
     private final FileChannel file;
     private long at;
 
-    private Positioned(FileChannel file) {
+    private PositionedInputStream(FileChannel file) {
       this.file = file;
     }
 

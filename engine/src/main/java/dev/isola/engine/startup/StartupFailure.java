@@ -21,7 +21,7 @@ record StartupFailure(SandboxId sandbox) {
   private static final String REMEDY = "correct the command; its output is in the error's context";
 
   /** Returns the error for a start command that ended before the sandbox was ready. */
-  SandboxException ended(Command command, Exit exit, String output) {
+  SandboxException startCommandFailed(Command command, Exit exit, String output) {
     return fault(
             "the start command failed with exit code "
                 + exit.shellCode()
@@ -60,7 +60,7 @@ record StartupFailure(SandboxId sandbox) {
   }
 
   /** Returns the error for a sandbox that does not answer before its ready command runs. */
-  SandboxException late(Duration timeout) {
+  SandboxException timedOut(Duration timeout) {
     return Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
             "the sandbox did not answer within "
@@ -75,7 +75,7 @@ record StartupFailure(SandboxId sandbox) {
   SandboxException of(String name, Command command, SandboxException e) {
     if (e.code() == ErrorCode.OUTCOME_UNKNOWN || e.code() == ErrorCode.SANDBOX_DESTROYED) {
       return fault(
-              "the sandbox ended while the " + name + " command ran: " + e.fault().what(),
+              "the sandbox ended while the " + name + " command ran: " + e.fault().problem(),
               "see whether the command needs more memory than the sandbox has",
               command)
           .exception(e);
@@ -84,7 +84,7 @@ record StartupFailure(SandboxId sandbox) {
       return e;
     }
     return fault(
-            "the " + name + " command cannot be started: " + e.fault().what(),
+            "the " + name + " command cannot be started: " + e.fault().problem(),
             "correct the command",
             command)
         .with("code", e.code().name())

@@ -14,7 +14,7 @@ import dev.isola.spi.exec.Output;
 import dev.isola.spi.exec.OutputLimit;
 import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.file.FileUser;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import dev.isola.store.Failpoint;
 import java.time.Duration;
 import java.util.List;
@@ -43,12 +43,12 @@ public final class StartupSequence {
   private static final Duration LONGEST_PAUSE = Duration.ofMillis(250);
 
   /** How long an interrupted task has to let go before it is abandoned. */
-  private static final Duration LET_GO = Duration.ofSeconds(5);
+  private static final Duration RELEASE_TIMEOUT = Duration.ofSeconds(5);
 
   private static final OutputLimit READY_OUTPUT = new OutputLimit(0, OutputTail.MAX_BYTES);
 
   private final Sandbox sandbox;
-  private final List<Volume> volumes;
+  private final List<VolumeMount> volumes;
   private final Startup startup;
   private final StartupFailure failure;
   private final ExecutorService threads;
@@ -61,7 +61,7 @@ public final class StartupSequence {
   /**
    * @param volumes of the sandbox
    */
-  public StartupSequence(Sandbox sandbox, List<Volume> volumes, Startup startup) {
+  public StartupSequence(Sandbox sandbox, List<VolumeMount> volumes, Startup startup) {
     this.sandbox = sandbox;
     this.volumes = volumes;
     this.startup = startup;
@@ -81,7 +81,7 @@ public final class StartupSequence {
    */
   public void run() {
     try {
-      Future<Boolean> _ = tasks.submit(this::begin, true);
+      Future<Boolean> _ = tasks.submit(this::runStart, true);
       awaitDone();
       Failpoint.CREATE_STARTING.reach();
       if (startup.ready().isPresent()) {
@@ -94,12 +94,12 @@ public final class StartupSequence {
       }
       Failpoint.CREATE_STARTED.reach();
     } finally {
-      letGo();
+      release();
     }
   }
 
-  private void begin() {
-    startup.volumeOwner().ifPresent(this::giveVolumes);
+  private void runStart() {
+    startup.volumeOwner().ifPresent(this::chownVolumes);
     if (startup.start().isPresent()) {
       Command command = startup.start().get();
       try {
@@ -111,10 +111,10 @@ public final class StartupSequence {
   }
 
   /** A volume that no sandbox has used yet belongs to root. */
-  private void giveVolumes(String user) {
+  private void chownVolumes(String user) {
     FileSystem all = sandbox.files().as(FileUser.rootFor(user));
-    for (Volume volume : volumes) {
-      boolean writable = volume.type() == Volume.Type.VOLUME && !volume.readOnly();
+    for (VolumeMount volume : volumes) {
+      boolean writable = volume.type() == VolumeMount.Type.VOLUME && !volume.readOnly();
       if (writable && all.stat(volume.destination(), NOFOLLOW_LINKS).uid() == 0) {
         all.changeOwner(volume.destination(), user);
       }
@@ -136,7 +136,7 @@ public final class StartupSequence {
       throw failure.of("start", command, e);
     }
     if (!exit.equals(new Exit.Exited(0))) {
-      throw failure.ended(command, exit, output.text());
+      throw failure.startCommandFailed(command, exit, output.text());
     }
   }
 
@@ -172,7 +172,7 @@ public final class StartupSequence {
       while (!done) {
         Future<Boolean> ended = tasks.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
         if (ended == null) {
-          throw late();
+          throw timedOut();
         }
         done = ended.get();
       }
@@ -196,19 +196,19 @@ public final class StartupSequence {
     }
   }
 
-  private SandboxException late() {
+  private SandboxException timedOut() {
     boolean begun = startup.start().isEmpty() || started != null;
     return begun && startup.ready().isPresent()
         ? failure.notReady(
             startup.ready().get(), startup.timeout(), Optional.ofNullable(lastRun), output.text())
-        : failure.late(startup.timeout());
+        : failure.timedOut(startup.timeout());
   }
 
   /** Ends the threads and lets go of the start command, which goes on. */
-  private void letGo() {
+  private void release() {
     threads.shutdownNow();
     try {
-      boolean _ = threads.awaitTermination(LET_GO.toMillis(), TimeUnit.MILLISECONDS);
+      boolean _ = threads.awaitTermination(RELEASE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

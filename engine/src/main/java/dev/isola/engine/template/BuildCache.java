@@ -1,8 +1,8 @@
 package dev.isola.engine.template;
 
-import dev.isola.engine.snapshot.SnapshotOrder;
-import dev.isola.engine.snapshot.Snapshots;
-import dev.isola.snapshot.chunk.ChunkStore.Swept;
+import dev.isola.engine.snapshot.SnapshotRequest;
+import dev.isola.engine.snapshot.SnapshotService;
+import dev.isola.snapshot.chunk.ChunkStore.GarbageStats;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Sandbox;
@@ -26,7 +26,7 @@ import java.util.stream.Stream;
  *
  * @param folder of those files
  */
-record BuildCache(Snapshots snapshots, Path folder, InstantSource clock) {
+record BuildCache(SnapshotService snapshots, Path folder, InstantSource clock) {
   static final String TAG = "isola.build.key";
 
   /**
@@ -52,15 +52,15 @@ record BuildCache(Snapshots snapshots, Path folder, InstantSource clock) {
   }
 
   /** Returns whether a provider tells all that a sandbox wrote. */
-  static boolean canKeep(Sandbox sandbox) {
+  static boolean canSave(Sandbox sandbox) {
     return sandbox.as(Snapshotting.class).flatMap(Snapshotting::coverage).isPresent();
   }
 
   /** Keeps what a sandbox has now. */
-  void keep(SandboxId sandbox, String key) {
+  void save(SandboxId sandbox, String key) {
     touch(
         snapshots
-            .create(sandbox, SnapshotOrder.EVERYTHING.withTags(Map.of(TAG, key)))
+            .create(sandbox, SnapshotRequest.EVERYTHING.withTags(Map.of(TAG, key)))
             .snapshot()
             .id());
   }
@@ -84,7 +84,7 @@ record BuildCache(Snapshots snapshots, Path folder, InstantSource clock) {
         kept().filter(one -> used(one).isBefore(moment)).map(Snapshot::id).toList();
     unused.forEach(this::remove);
     if (!unused.isEmpty()) {
-      Swept _ = snapshots.collect();
+      GarbageStats _ = snapshots.collect();
     }
     return unused.size();
   }
@@ -103,7 +103,7 @@ record BuildCache(Snapshots snapshots, Path folder, InstantSource clock) {
 
   private void touch(String snapshot) {
     try {
-      OwnFolder.create(folder);
+      PrivateFolder.create(folder);
       Path file = folder.resolve(snapshot);
       if (!Files.exists(file)) {
         Files.createFile(file);

@@ -2,8 +2,8 @@ package dev.isola.engine.template;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.document.recipe.BuildStep;
 import dev.isola.document.recipe.Recipe;
-import dev.isola.document.recipe.Step;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.util.ArrayList;
@@ -32,10 +32,10 @@ final class BuildKeys {
   }
 
   /** Returns the keys after each of the steps. */
-  static List<String> of(String base, List<Step> steps) {
+  static List<String> of(String base, List<BuildStep> steps) {
     List<String> keys = new ArrayList<>();
     String key = base;
-    for (Step step : steps) {
+    for (BuildStep step : steps) {
       List<String> fields = new ArrayList<>(List.of(step.getClass().getSimpleName(), key));
       fields.addAll(fields(step));
       key = hash(fields);
@@ -44,24 +44,24 @@ final class BuildKeys {
     return keys;
   }
 
-  private static List<String> fields(Step step) {
+  private static List<String> fields(BuildStep step) {
     return switch (step) {
-      case Step.Run run -> List.of(run.command(), run.user().orElse(""));
-      case Step.Copy copy ->
+      case BuildStep.Run run -> List.of(run.command(), run.user().orElse(""));
+      case BuildStep.Copy copy ->
           List.of(
               copy.archive(),
               copy.source(),
               copy.destination(),
               copy.owner().orElse(""),
               copy.mode().orElse(""));
-      case Step.Env env -> {
+      case BuildStep.Env env -> {
         List<String> fields = new ArrayList<>();
         add(fields, env.variables());
         yield fields;
       }
-      case Step.Workdir workdir -> List.of(workdir.path());
-      case Step.User user -> List.of(user.name());
-      case Step.Packages packages -> packages.names();
+      case BuildStep.Workdir workdir -> List.of(workdir.path());
+      case BuildStep.User user -> List.of(user.name());
+      case BuildStep.Packages packages -> packages.names();
     };
   }
 

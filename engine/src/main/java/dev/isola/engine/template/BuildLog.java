@@ -1,7 +1,7 @@
 package dev.isola.engine.template;
 
-import dev.isola.engine.api.BuildLine;
-import dev.isola.engine.api.BuildLine.Level;
+import dev.isola.engine.api.BuildLogEntry;
+import dev.isola.engine.api.BuildLogEntry.Level;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -62,7 +62,7 @@ final class BuildLog implements AutoCloseable {
     }
     String bounded =
         message.length() > LONGEST_LINE ? message.substring(0, LONGEST_LINE) + "..." : message;
-    byte[] line = BuildLogLine.write(new BuildLine(clock.instant(), level, step, bounded));
+    byte[] line = BuildLogFormat.write(new BuildLogEntry(clock.instant(), level, step, bounded));
     try {
       out.write(line);
     } catch (IOException e) {

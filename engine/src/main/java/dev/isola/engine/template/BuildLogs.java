@@ -3,7 +3,7 @@ package dev.isola.engine.template;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.isola.engine.api.BuildLine;
+import dev.isola.engine.api.BuildLogEntry;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -26,7 +26,7 @@ record BuildLogs(Path folder, InstantSource clock) {
   /** Begins the log of a build. */
   BuildLog open(String build) {
     try {
-      OwnFolder.create(folder);
+      PrivateFolder.create(folder);
       return new BuildLog(
           Files.newOutputStream(
               file(build), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
@@ -38,15 +38,15 @@ record BuildLogs(Path folder, InstantSource clock) {
 
   /** Adds the last line to the log of a build that a restart cut off, maybe within a line. */
   void end(String build, String reason) {
-    BuildLine last =
-        new BuildLine(clock.instant(), BuildLine.Level.ERROR, Optional.empty(), reason);
+    BuildLogEntry last =
+        new BuildLogEntry(clock.instant(), BuildLogEntry.Level.ERROR, Optional.empty(), reason);
     try {
-      OwnFolder.create(folder);
+      PrivateFolder.create(folder);
       String text = Files.exists(file(build)) ? Files.readString(file(build), ISO_8859_1) : "";
       String between = text.isEmpty() || text.endsWith("\n") ? "" : "\n";
       Files.writeString(
           file(build),
-          between + new String(BuildLogLine.write(last), UTF_8),
+          between + new String(BuildLogFormat.write(last), UTF_8),
           UTF_8,
           StandardOpenOption.CREATE,
           StandardOpenOption.APPEND);
@@ -61,14 +61,14 @@ record BuildLogs(Path folder, InstantSource clock) {
    * @param offset how many lines to skip
    * @param most how many lines to return
    */
-  List<BuildLine> read(String build, long offset, long most) {
-    List<BuildLine> lines = new ArrayList<>();
+  List<BuildLogEntry> read(String build, long offset, long most) {
+    List<BuildLogEntry> lines = new ArrayList<>();
     try (BufferedReader in =
         new BufferedReader(new InputStreamReader(Files.newInputStream(file(build)), UTF_8))) {
       String line = in.readLine();
       for (long number = 0; line != null && lines.size() < most; number++) {
         if (number >= offset) {
-          lines.add(BuildLogLine.read(line));
+          lines.add(BuildLogFormat.read(line));
         }
         line = in.readLine();
       }

@@ -17,7 +17,7 @@ final class TemplateNames {
   private TemplateNames() {}
 
   /** Returns a name without a tag that means none. */
-  static String plain(String name) {
+  static String withoutDefaultTag(String name) {
     return NO_TAG.matcher(name).replaceFirst("");
   }
 

@@ -2,7 +2,7 @@ package dev.isola.engine.template;
 
 import dev.isola.document.request.TemplateReference;
 import dev.isola.engine.api.TemplateView;
-import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.startup.Startup;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.exec.Command;
@@ -31,16 +31,16 @@ public record TemplateResolver(Function<String, TemplateView> built) {
    * @throws dev.isola.spi.error.InvalidRequest when it names an image too
    * @throws dev.isola.spi.error.NotFound when there is no such template, or none that was built
    */
-  public Order resolve(Order order) {
+  public SandboxRequest resolve(SandboxRequest order) {
     Optional<TemplateReference> reference =
         order.request().template().filter(one -> !one.isResolved());
     return reference.isEmpty() ? order : resolve(order, reference.get());
   }
 
-  private Order resolve(Order order, TemplateReference reference) {
+  private SandboxRequest resolve(SandboxRequest order, TemplateReference reference) {
     SandboxSpec spec = order.request().spec();
     if (spec.image().isPresent()) {
-      SpecValidation.refuse(
+      SpecValidation.throwIfInvalid(
           ErrorCode.INVALID_SPEC,
           "the spec",
           List.of(new Violation("template", "is given beside image; name one of them")));
@@ -48,7 +48,7 @@ public record TemplateResolver(Function<String, TemplateView> built) {
     TemplateView template = built.apply(reference.name());
     SandboxSpec complete = complete(spec, template, reference);
     Startup startup = startup(order.startup(), complete, template);
-    return order.with(order.request().resolved(complete)).withStartup(startup);
+    return order.withRequest(order.request().withResolvedSpec(complete)).withStartup(startup);
   }
 
   private static SandboxSpec complete(
@@ -78,7 +78,7 @@ public record TemplateResolver(Function<String, TemplateView> built) {
 
   /** A login shell, as the steps of a build have. */
   private static Command command(SandboxSpec spec, String text) {
-    Command command = Command.argv("/bin/sh", "-c", BuildSteps.SHELL, "startup", text);
+    Command command = Command.argv("/bin/sh", "-c", BuildStepRunner.SHELL, "startup", text);
     command = spec.user().map(command::withUser).orElse(command);
     return spec.cwd().map(command::withCwd).orElse(command);
   }
@@ -94,10 +94,10 @@ public record TemplateResolver(Function<String, TemplateView> built) {
   private static ResourceLimits limits(
       SandboxSpec spec, TemplateView template, TemplateReference reference) {
     ResourceLimits limits = spec.limits();
-    if (!reference.ownCpu() && template.cpus().isPresent()) {
+    if (!reference.explicitCpu() && template.cpus().isPresent()) {
       limits = limits.withCpu(template.cpus().get());
     }
-    if (!reference.ownMemory() && template.memoryMb().isPresent()) {
+    if (!reference.explicitMemory() && template.memoryMb().isPresent()) {
       limits = limits.withMemoryMb(template.memoryMb().get());
     }
     return limits;

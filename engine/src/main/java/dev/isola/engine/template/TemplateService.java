@@ -1,13 +1,13 @@
 package dev.isola.engine.template;
 
+import dev.isola.document.recipe.BuildStep;
 import dev.isola.document.recipe.Recipe;
-import dev.isola.document.recipe.Step;
-import dev.isola.engine.api.BuildLine;
+import dev.isola.engine.api.BuildLogEntry;
 import dev.isola.engine.api.BuildView;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.TemplateView;
 import dev.isola.engine.lifecycle.InternalSandboxes;
-import dev.isola.engine.snapshot.Snapshots;
+import dev.isola.engine.snapshot.SnapshotService;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -40,10 +40,10 @@ import java.util.function.Supplier;
  */
 public final class TemplateService implements AutoCloseable {
   /** How many templates there may be. */
-  public static final int MOST = 10_000;
+  public static final int MAX_TEMPLATES = 10_000;
 
   /** The label of the sandbox of a build, whose value is the build. */
-  public static final String BUILD_LABEL = BuildRun.LABEL;
+  public static final String BUILD_LABEL = BuildRunner.LABEL;
 
   private static final int MOST_LINES = 1000;
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -53,8 +53,8 @@ public final class TemplateService implements AutoCloseable {
   private final Uploads uploads;
   private final BuildLogs logs;
   private final BuildCache cache;
-  private final Builds builds;
-  private final TemplateRemains remains;
+  private final BuildScheduler builds;
+  private final TemplateCleanup remains;
   private final InstantSource clock;
   private final ReentrantLock lock = new ReentrantLock();
 
@@ -67,7 +67,7 @@ public final class TemplateService implements AutoCloseable {
       Ledger ledger,
       Optional<TemplateImages> images,
       InternalSandboxes sandboxes,
-      Snapshots snapshots,
+      SnapshotService snapshots,
       Path folder,
       String usual,
       InstantSource clock,
@@ -79,11 +79,16 @@ public final class TemplateService implements AutoCloseable {
     logs = new BuildLogs(folder.resolve("logs"), clock);
     cache = new BuildCache(snapshots, folder.resolve("cache"), clock);
     TemplateImages stored = images.orElse(TemplateImages.NONE);
-    BuildRun runner =
-        new BuildRun(
-            sandboxes, stored, new BuildBases(stored, this::built), cache, uploads::open, usual);
-    builds = new Builds(ledger, runner, logs, clock, log);
-    remains = new TemplateRemains(ledger, stored, sandboxes, builds, logs, clock, log);
+    BuildRunner runner =
+        new BuildRunner(
+            sandboxes,
+            stored,
+            new BuildBaseResolver(stored, this::requireBuilt),
+            cache,
+            uploads::open,
+            usual);
+    builds = new BuildScheduler(ledger, runner, logs, clock, log);
+    remains = new TemplateCleanup(ledger, stored, sandboxes, builds, logs, clock, log);
   }
 
   /** Returns all templates, by name. */
@@ -110,7 +115,7 @@ public final class TemplateService implements AutoCloseable {
   }
 
   private Optional<TemplateEntry> entry(String name) {
-    String plain = TemplateNames.plain(name);
+    String plain = TemplateNames.withoutDefaultTag(name);
     return ledger
         .templates()
         .find(plain)
@@ -118,7 +123,7 @@ public final class TemplateService implements AutoCloseable {
         .or(() -> available().stream().filter(one -> one.names().contains(plain)).findFirst());
   }
 
-  private TemplateEntry need(String name) {
+  private TemplateEntry require(String name) {
     return entry(name).orElseThrow(() -> missing("template '" + name + "' not found"));
   }
 
@@ -127,8 +132,8 @@ public final class TemplateService implements AutoCloseable {
    *
    * @throws dev.isola.spi.error.NotFound when there is none, or none that was built
    */
-  public TemplateView built(String name) {
-    TemplateView found = TemplateViews.of(need(name));
+  public TemplateView requireBuilt(String name) {
+    TemplateView found = TemplateViews.of(require(name));
     if (found.image().isEmpty()) {
       throw missing("template '" + name + "' was not built yet");
     }
@@ -137,7 +142,7 @@ public final class TemplateService implements AutoCloseable {
 
   /**
    * Names a template that is to be built, or asks for a new build of one that has the name. {@link
-   * TemplateView#build} is the id of that build, for {@link #begin}.
+   * TemplateView#build} is the id of that build, for {@link #startBuild}.
    *
    * @param name may have a tag
    * @param tags further ones
@@ -177,10 +182,12 @@ public final class TemplateService implements AutoCloseable {
   }
 
   private void refuseWhenFull() {
-    if (ledger.templates().all().size() >= MOST) {
+    if (ledger.templates().all().size() >= MAX_TEMPLATES) {
       throw Fault.of(
-              ErrorCode.RESOURCE_LIMIT, "there are " + MOST + " templates already", "remove some")
-          .with("limit", Integer.toString(MOST))
+              ErrorCode.RESOURCE_LIMIT,
+              "there are " + MAX_TEMPLATES + " templates already",
+              "remove some")
+          .with("limit", Integer.toString(MAX_TEMPLATES))
           .exception();
     }
   }
@@ -201,11 +208,12 @@ public final class TemplateService implements AutoCloseable {
    * @throws dev.isola.spi.error.Conflict when it was begun already, or a newer one was asked for
    * @throws dev.isola.spi.error.NotFound when the base, or an archive of a COPY, is not there
    */
-  public BuildView begin(String template, String build, Recipe recipe, BuildSettings settings) {
+  public BuildView startBuild(
+      String template, String build, Recipe recipe, BuildSettings settings) {
     check(recipe);
     return locked(
         () -> {
-          TemplateEntry entry = need(template);
+          TemplateEntry entry = require(template);
           if (!entry.build().equals(build)) {
             throw Fault.of(ErrorCode.CONFLICT, "a newer build was asked for", "begin once more")
                 .exception();
@@ -221,7 +229,7 @@ public final class TemplateService implements AutoCloseable {
                   Optional.empty(),
                   now,
                   now);
-          builds.begin(begun, recipe, settings);
+          builds.start(begun, recipe, settings);
           return TemplateViews.of(begun);
         });
   }
@@ -229,12 +237,12 @@ public final class TemplateService implements AutoCloseable {
   /** Refuses a recipe that cannot be built, before anything is written. */
   private void check(Recipe recipe) {
     refuseWithoutImages();
-    RecipeCheck.check(recipe);
-    if (recipe.base() instanceof Recipe.Base.OfTemplate(String name)) {
-      built(name);
+    RecipeValidator.check(recipe);
+    if (recipe.base() instanceof Recipe.Base.FromTemplate(String name)) {
+      requireBuilt(name);
     }
-    for (Step step : recipe.steps()) {
-      if (step instanceof Step.Copy copy && !uploads.contains(copy.archive())) {
+    for (BuildStep step : recipe.steps()) {
+      if (step instanceof BuildStep.Copy copy && !uploads.contains(copy.archive())) {
         throw Uploads.missing(copy.archive()).exception();
       }
     }
@@ -244,12 +252,12 @@ public final class TemplateService implements AutoCloseable {
   public BuildView build(String name, Recipe recipe, BuildSettings settings) {
     check(recipe);
     TemplateView declared = declare(name, List.of(), recipe.cpus(), recipe.memoryMb());
-    return begin(declared.id(), declared.build(), recipe, settings);
+    return startBuild(declared.id(), declared.build(), recipe, settings);
   }
 
   /** Returns the builds of a template that are remembered, newest first. */
   public List<BuildView> builds(String template) {
-    return ledger.templates().builds(need(template).id()).reversed().stream()
+    return ledger.templates().builds(require(template).id()).reversed().stream()
         .map(TemplateViews::of)
         .toList();
   }
@@ -266,7 +274,7 @@ public final class TemplateService implements AutoCloseable {
 
   /** Returns a build; empty when it was not begun, or is forgotten. */
   public Optional<BuildView> findBuild(String template, String build) {
-    String id = need(template).id();
+    String id = require(template).id();
     return ledger
         .templates()
         .build(build)
@@ -285,7 +293,7 @@ public final class TemplateService implements AutoCloseable {
     boolean over = !builds.isRunning(id); // before the lines are read: then they are all there
     long whole = builds.log(id).map(BuildLog::lines).orElse(Long.MAX_VALUE);
     int most = Math.clamp(limit, 1, MOST_LINES);
-    List<BuildLine> lines = logs.read(id, offset, Math.clamp(whole - offset, 0, most));
+    List<BuildLogEntry> lines = logs.read(id, offset, Math.clamp(whole - offset, 0, most));
     return new BuildLogPage(lines, offset + lines.size(), over && lines.size() < most);
   }
 
@@ -308,10 +316,10 @@ public final class TemplateService implements AutoCloseable {
   public TemplateView tag(String name, List<String> tags) {
     return locked(
         () -> {
-          TemplateEntry entry = need(name);
+          TemplateEntry entry = require(name);
           Set<String> names = new LinkedHashSet<>(entry.names());
           names.addAll(TemplateNames.of(entry.names().getFirst(), tags));
-          TemplateEntry tagged = entry.named(List.copyOf(names), now());
+          TemplateEntry tagged = entry.withNames(List.copyOf(names), now());
           boolean _ = ledger.templates().update(tagged);
           return TemplateViews.of(tagged);
         });
@@ -326,7 +334,7 @@ public final class TemplateService implements AutoCloseable {
     TemplateEntry entry =
         locked(
             () -> {
-              TemplateEntry removing = need(name).in(State.REMOVING, now());
+              TemplateEntry removing = require(name).withState(State.REMOVING, now());
               boolean _ = ledger.templates().update(removing);
               return removing;
             });
@@ -339,7 +347,7 @@ public final class TemplateService implements AutoCloseable {
   }
 
   /**
-   * Keeps an archive for {@link Step.Copy}: a tar, with or without gzip.
+   * Keeps an archive for {@link BuildStep.Copy}: a tar, with or without gzip.
    *
    * @throws dev.isola.spi.error.InvalidRequest when the content has another SHA-256
    * @throws dev.isola.spi.error.LimitExceeded when it is larger than 4 GiB
@@ -349,7 +357,7 @@ public final class TemplateService implements AutoCloseable {
   }
 
   /**
-   * Keeps an archive under a name that a client chose, for {@link #archiveOf}.
+   * Keeps an archive under a name that a client chose, for {@link #findArchive}.
    *
    * @return its SHA-256
    */
@@ -358,7 +366,7 @@ public final class TemplateService implements AutoCloseable {
   }
 
   /** Returns the SHA-256 of the archive that a client uploaded under a name. */
-  public Optional<String> archiveOf(String name) {
+  public Optional<String> findArchive(String name) {
     return uploads.named(name);
   }
 

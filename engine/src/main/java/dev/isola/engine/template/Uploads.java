@@ -112,7 +112,7 @@ record Uploads(Path folder, long largest, InstantSource clock) {
   }
 
   private String store(InputStream content, Optional<String> expected) throws IOException {
-    OwnFolder.create(folder);
+    PrivateFolder.create(folder);
     Path part = Files.createTempFile(folder, "upload", PART);
     try {
       String found = copy(content, part);

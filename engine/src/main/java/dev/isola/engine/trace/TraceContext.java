@@ -29,7 +29,7 @@ public record TraceContext(String traceId, String spanId, String parentId, boole
         : new TraceContext(id() + id(), id(), "", true);
   }
 
-  TraceContext within() {
+  TraceContext child() {
     return new TraceContext(traceId, id(), spanId, sampled);
   }
 

@@ -38,7 +38,7 @@ public record VolumeFiles(FileSystem files) {
    *
    * @throws dev.isola.spi.error.InvalidRequest when it has {@code ..} or is no path
    */
-  public static String path(String inVolume) {
+  public static String resolve(String inVolume) {
     refuseOutside(inVolume);
     StringBuilder path = new StringBuilder(MOUNT);
     for (String part : inVolume.split("/+", -1)) {
@@ -55,8 +55,8 @@ public record VolumeFiles(FileSystem files) {
    *
    * @throws dev.isola.spi.error.InvalidRequest with {@code PATH_OUTSIDE} when it is not
    */
-  public String existing(String inVolume) {
-    String path = path(inVolume);
+  public String resolveExisting(String inVolume) {
+    String path = resolve(inVolume);
     if (!isInside(files.stat(path).path())) {
       throw outside(inVolume);
     }
@@ -64,8 +64,8 @@ public record VolumeFiles(FileSystem files) {
   }
 
   /** Returns the path of an entry whose folder is in the volume; a link is the link itself. */
-  public String entry(String inVolume) {
-    String path = path(inVolume);
+  public String resolveEntry(String inVolume) {
+    String path = resolve(inVolume);
     for (String folder = path; folder.length() > MOUNT.length(); ) {
       folder = folder.substring(0, folder.lastIndexOf('/'));
       if (files.exists(folder)) {
@@ -79,13 +79,13 @@ public record VolumeFiles(FileSystem files) {
   }
 
   /** Returns the path of something to write, which may exist and is in the volume then. */
-  public String destination(String inVolume) {
-    String path = entry(inVolume);
-    return files.exists(path) ? existing(inVolume) : path;
+  public String resolveDestination(String inVolume) {
+    String path = resolveEntry(inVolume);
+    return files.exists(path) ? resolveExisting(inVolume) : path;
   }
 
   /** Returns the path in the volume of a file that the helper sandbox described. */
-  public static String shown(FileInfo info) {
+  public static String pathInVolume(FileInfo info) {
     String path = info.path().startsWith(MOUNT) ? info.path().substring(MOUNT.length()) : "";
     return path.isEmpty() ? "/" : path;
   }

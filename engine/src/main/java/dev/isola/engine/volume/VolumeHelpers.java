@@ -4,7 +4,7 @@ import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.lifecycle.InternalSandboxes;
-import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Sandbox;
@@ -17,7 +17,7 @@ import dev.isola.spi.file.FileUser;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import dev.isola.store.VolumeEntry;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -106,11 +106,12 @@ final class VolumeHelpers {
     SandboxSpec.Builder spec =
         SandboxSpec.builder(SandboxId.random(RANDOM))
             .network(Network.of(NetworkMode.NONE))
-            .volume(new Volume(Volume.Type.VOLUME, entry.name(), VolumeFiles.MOUNT, false));
+            .volume(
+                new VolumeMount(VolumeMount.Type.VOLUME, entry.name(), VolumeFiles.MOUNT, false));
     key.profile().image().ifPresent(spec::image);
     key.profile().user().ifPresent(spec::user);
-    Order order =
-        Order.of(CreateRequest.of(spec.build(), entry.provider()).withTtl(LONGEST))
+    SandboxRequest order =
+        SandboxRequest.of(CreateRequest.of(spec.build(), entry.provider()).withTtl(LONGEST))
             .withTenant(entry.tenant())
             .withLabels(Map.of(VolumeMounts.LABEL, entry.id()))
             .withIdleTimeout(IDLE);
@@ -129,7 +130,7 @@ final class VolumeHelpers {
   }
 
   /** Destroys all helper sandboxes of a volume. */
-  void end(String volume) {
+  void destroyAll(String volume) {
     helpers.keySet().removeIf(key -> key.volume().equals(volume));
     mounts.helpers(volume).forEach(sandboxes::destroy);
   }

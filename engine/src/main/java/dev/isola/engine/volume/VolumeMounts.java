@@ -1,15 +1,15 @@
 package dev.isola.engine.volume;
 
-import dev.isola.engine.lifecycle.SpecText;
+import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
+import dev.isola.store.EntryFilter;
+import dev.isola.store.EntryPage;
 import dev.isola.store.Ledger;
-import dev.isola.store.Page;
+import dev.isola.store.SandboxEntries;
 import dev.isola.store.SandboxEntry;
-import dev.isola.store.SandboxFilter;
-import dev.isola.store.Sandboxes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -24,30 +24,30 @@ record VolumeMounts(Ledger ledger) {
   /** Returns the named volumes of a spec. */
   static Stream<String> names(SandboxSpec spec) {
     return spec.volumes().stream()
-        .filter(one -> one.type() == Volume.Type.VOLUME)
-        .map(Volume::source)
+        .filter(one -> one.type() == VolumeMount.Type.VOLUME)
+        .map(VolumeMount::source)
         .distinct();
   }
 
   /** Returns a sandbox of a client that has a volume mounted, suspended ones among them. */
   Optional<SandboxId> sandbox(String name) {
     return find(
-            SandboxFilter.ALL,
-            entry -> !entry.labels().containsKey(LABEL) && hasMounted(entry, name))
+            EntryFilter.ALL, entry -> !entry.labels().containsKey(LABEL) && hasMounted(entry, name))
         .stream()
         .findFirst();
   }
 
   /** Returns the helper sandboxes of a volume, also those of an earlier server. */
   List<SandboxId> helpers(String volume) {
-    return find(SandboxFilter.ALL.label(LABEL, volume), entry -> true);
+    return find(EntryFilter.ALL.label(LABEL, volume), entry -> true);
   }
 
-  private List<SandboxId> find(SandboxFilter filter, Predicate<SandboxEntry> wanted) {
+  private List<SandboxId> find(EntryFilter filter, Predicate<SandboxEntry> wanted) {
     List<SandboxId> found = new ArrayList<>();
     String cursor = "";
     do {
-      Page page = ledger.sandboxes().list(filter.notDestroyed(), cursor, Sandboxes.MAX_LIMIT);
+      EntryPage page =
+          ledger.sandboxes().list(filter.notDestroyed(), cursor, SandboxEntries.MAX_LIMIT);
       page.entries().stream().filter(wanted).map(SandboxEntry::id).forEach(found::add);
       cursor = page.next().orElse("");
     } while (!cursor.isEmpty());
@@ -60,7 +60,7 @@ record VolumeMounts(Ledger ledger) {
       return false;
     }
     try {
-      return names(SpecText.read(entry.spec(), entry.id()).spec()).anyMatch(name::equals);
+      return names(SpecCodec.decode(entry.spec(), entry.id()).spec()).anyMatch(name::equals);
     } catch (SandboxException unreadable) {
       return true;
     }

@@ -5,8 +5,8 @@ import dev.isola.document.request.ProviderPreference;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.VolumeView;
 import dev.isola.engine.lifecycle.InternalSandboxes;
-import dev.isola.engine.lifecycle.Order;
-import dev.isola.engine.registry.Registry;
+import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Volumes;
@@ -15,7 +15,7 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.Requirements;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
 import dev.isola.store.VolumeEntry;
@@ -38,19 +38,19 @@ import java.util.stream.Stream;
  */
 public final class VolumeService {
   /** How many volumes there may be. */
-  public static final int MOST = 10_000;
+  public static final int MAX_VOLUMES = 10_000;
 
   /** The label of a helper sandbox, through which a volume is reached; its value is the volume. */
   public static final String HELPER_LABEL = VolumeMounts.LABEL;
 
-  private static final Requirements HOLDING = Requirements.capabilities(Volumes.class);
+  private static final Requirements VOLUME_SUPPORT = Requirements.capabilities(Volumes.class);
   private static final String PROBED_MOUNT = "/volume";
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private final Ledger ledger;
-  private final Registry registry;
-  private final Function<Order, Optional<String>> chooser;
-  private final String usual;
+  private final ProviderRegistry registry;
+  private final Function<SandboxRequest, Optional<String>> chooser;
+  private final String defaultProvider;
   private final VolumeHelpers helpers;
   private final VolumeMounts mounts;
   private final InstantSource clock;
@@ -63,8 +63,8 @@ public final class VolumeService {
    */
   public VolumeService(
       Ledger ledger,
-      Registry registry,
-      Function<Order, Optional<String>> chooser,
+      ProviderRegistry registry,
+      Function<SandboxRequest, Optional<String>> chooser,
       String usual,
       InternalSandboxes sandboxes,
       InstantSource clock,
@@ -72,7 +72,7 @@ public final class VolumeService {
     this.ledger = ledger;
     this.registry = registry;
     this.chooser = chooser;
-    this.usual = usual;
+    this.defaultProvider = usual;
     this.mounts = new VolumeMounts(ledger);
     this.helpers = new VolumeHelpers(sandboxes, mounts);
     this.clock = clock;
@@ -93,7 +93,7 @@ public final class VolumeService {
 
   private VolumeView createLocked(String tenant, String name, String provider) {
     refuseWhenFull();
-    String holder = holder(provider);
+    String holder = chooseProvider(provider);
     Instant now = clock.instant().truncatedTo(ChronoUnit.MICROS); // as the ledger keeps it
     VolumeEntry entry =
         new VolumeEntry(
@@ -113,16 +113,18 @@ public final class VolumeService {
   }
 
   private VolumeEntry finishCreate(VolumeEntry entry) {
-    at(entry.provider()).create(entry.name());
+    volumesOf(entry.provider()).create(entry.name());
     Failpoint.VOLUME_CREATED.reach();
-    return written(entry.in(State.AVAILABLE, clock.instant()));
+    return update(entry.withState(State.AVAILABLE, clock.instant()));
   }
 
   private void refuseWhenFull() {
-    if (ledger.volumes().all().size() >= MOST) {
+    if (ledger.volumes().all().size() >= MAX_VOLUMES) {
       throw Fault.of(
-              ErrorCode.RESOURCE_LIMIT, "there are " + MOST + " volumes already", "remove some")
-          .with("limit", Integer.toString(MOST))
+              ErrorCode.RESOURCE_LIMIT,
+              "there are " + MAX_VOLUMES + " volumes already",
+              "remove some")
+          .with("limit", Integer.toString(MAX_VOLUMES))
           .exception();
     }
   }
@@ -149,14 +151,14 @@ public final class VolumeService {
    *
    * @throws dev.isola.spi.error.NotFound when the tenant has none
    */
-  public VolumeView named(String tenant, String name) {
-    return view(need(tenant, name));
+  public VolumeView get(String tenant, String name) {
+    return view(require(tenant, name));
   }
 
-  private VolumeEntry need(String tenant, String name) {
+  private VolumeEntry require(String tenant, String name) {
     return ledger
         .volumes()
-        .named(name)
+        .findByName(name)
         .filter(entry -> entry.tenant().equals(tenant))
         .orElseThrow(() -> missing(name));
   }
@@ -175,8 +177,8 @@ public final class VolumeService {
     locked(
         name,
         () -> {
-          VolumeEntry entry = settled(need(tenant, name));
-          VolumeEntry removing = written(entry.in(State.REMOVING, clock.instant()));
+          VolumeEntry entry = withProvider(require(tenant, name));
+          VolumeEntry removing = update(entry.withState(State.REMOVING, clock.instant()));
           Failpoint.VOLUME_REMOVING.reach();
           finishRemove(removing);
           return name;
@@ -186,15 +188,15 @@ public final class VolumeService {
   private void finishRemove(VolumeEntry entry) {
     Optional<SandboxId> mounting = mounts.sandbox(entry.name());
     if (mounting.isPresent()) {
-      written(entry.in(State.AVAILABLE, clock.instant()));
+      update(entry.withState(State.AVAILABLE, clock.instant()));
       throw Fault.of(
               ErrorCode.CONFLICT,
               "sandbox " + mounting.get() + " has the volume " + entry.name() + " mounted",
               "destroy it first")
           .exception();
     }
-    helpers.end(entry.id());
-    at(entry.provider()).destroy(entry.name());
+    helpers.destroyAll(entry.id());
+    volumesOf(entry.provider()).destroy(entry.name());
     Failpoint.VOLUME_DESTROYED.reach();
     ledger.volumes().remove(entry.id());
   }
@@ -208,7 +210,7 @@ public final class VolumeService {
     return locked(
         name,
         () -> {
-          VolumeEntry entry = settled(need(tenant, name));
+          VolumeEntry entry = withProvider(require(tenant, name));
           if (entry.state() == State.REMOVING) {
             throw removing(name);
           }
@@ -224,7 +226,7 @@ public final class VolumeService {
    * @throws dev.isola.spi.error.Conflict when one is being removed, or two are at different
    *     providers
    */
-  public Order admit(Order order) {
+  public SandboxRequest resolve(SandboxRequest order) {
     String holder = "";
     for (VolumeEntry entry : mounted(order)) {
       if (!entry.tenant().equals(order.tenant())) {
@@ -243,21 +245,23 @@ public final class VolumeService {
       holder = holder.isEmpty() ? entry.provider() : holder;
     }
     boolean auto = order.request().placement().provider().equals(ProviderPreference.AUTO);
-    return holder.isEmpty() || !auto ? order : order.with(order.request().at(holder));
+    return holder.isEmpty() || !auto
+        ? order
+        : order.withRequest(order.request().withProvider(holder));
   }
 
   /** Notes which provider has the files of volumes for which that was not known yet. */
-  public void placed(Order order, String provider) {
+  public void recordProvider(SandboxRequest order, String provider) {
     for (VolumeEntry entry : mounted(order)) {
       if (entry.provider().isEmpty()) {
-        ledger.volumes().update(entry.at(provider, clock.instant()));
+        ledger.volumes().update(entry.withProvider(provider, clock.instant()));
       }
     }
   }
 
-  private List<VolumeEntry> mounted(Order order) {
+  private List<VolumeEntry> mounted(SandboxRequest order) {
     return VolumeMounts.names(order.request().spec())
-        .flatMap(name -> ledger.volumes().named(name).stream())
+        .flatMap(name -> ledger.volumes().findByName(name).stream())
         .toList();
   }
 
@@ -266,7 +270,7 @@ public final class VolumeService {
     for (VolumeEntry seen : ledger.volumes().all()) {
       if (seen.state() != State.AVAILABLE) {
         try {
-          locked(seen.name(), () -> finished(seen.id()));
+          locked(seen.name(), () -> finishPending(seen.id()));
         } catch (SandboxException e) {
           log.warning(
               "volume "
@@ -274,13 +278,13 @@ public final class VolumeService {
                   + " is still "
                   + word(seen.state())
                   + ": "
-                  + e.fault().what());
+                  + e.fault().problem());
         }
       }
     }
   }
 
-  private boolean finished(String id) {
+  private boolean finishPending(String id) {
     Optional<VolumeEntry> now = ledger.volumes().find(id);
     now.filter(entry -> entry.state() == State.CREATING).ifPresent(this::finishCreate);
     now.filter(entry -> entry.state() == State.REMOVING).ifPresent(this::finishRemove);
@@ -288,18 +292,20 @@ public final class VolumeService {
   }
 
   /** Returns a volume whose provider is known, and written down. */
-  private VolumeEntry settled(VolumeEntry entry) {
-    return entry.provider().isEmpty() ? written(entry.at(holder(""), clock.instant())) : entry;
+  private VolumeEntry withProvider(VolumeEntry entry) {
+    return entry.provider().isEmpty()
+        ? update(entry.withProvider(chooseProvider(""), clock.instant()))
+        : entry;
   }
 
-  private String holder(String asked) {
-    String provider = asked.isEmpty() ? usual : asked;
+  private String chooseProvider(String asked) {
+    String provider = asked.isEmpty() ? defaultProvider : asked;
     SandboxSpec spec =
         SandboxSpec.builder(SandboxId.random(RANDOM))
-            .volume(new Volume(Volume.Type.VOLUME, "volume", PROBED_MOUNT, false))
+            .volume(new VolumeMount(VolumeMount.Type.VOLUME, "volume", PROBED_MOUNT, false))
             .build();
     return chooser
-        .apply(Order.of(CreateRequest.of(spec, provider).requiring(HOLDING)))
+        .apply(SandboxRequest.of(CreateRequest.of(spec, provider).requiring(VOLUME_SUPPORT)))
         .orElseThrow(
             () ->
                 Fault.of(
@@ -312,14 +318,14 @@ public final class VolumeService {
                     .exception());
   }
 
-  private Volumes at(String provider) {
+  private Volumes volumesOf(String provider) {
     return registry
         .get(provider)
         .volumes()
         .orElseThrow(() -> Capability.unsupported(provider, Capability.idOf(Volumes.class)));
   }
 
-  private VolumeEntry written(VolumeEntry entry) {
+  private VolumeEntry update(VolumeEntry entry) {
     if (!ledger.volumes().update(entry)) {
       throw missing(entry.name());
     }
@@ -337,7 +343,7 @@ public final class VolumeService {
   }
 
   private static void refuseUnlessName(String name) {
-    if (!Volume.isName(name)) {
+    if (!VolumeMount.isValidName(name)) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
               "'" + name + "' cannot name a volume",

@@ -20,32 +20,32 @@ class AdmissionControlTest {
 
   private final AdmissionControl control =
       new AdmissionControl(
-          new Admission(Resources.of(2, 2048), Duration.ZERO, new FakeClock()),
+          new CapacityPool(Resources.of(2, 2048), Duration.ZERO, new FakeClock()),
           Map.of("east", own("east", Resources.of(1, 1024), Duration.ZERO)));
 
-  private static Admission own(String name, Resources capacity, Duration patience) {
-    return new Admission(
+  private static CapacityPool own(String name, Resources capacity, Duration patience) {
+    return new CapacityPool(
         Capacity.ofProvider(name, capacity), Headroom.UNCHECKED, patience, InstantSource.system());
   }
 
   @Test
   void providersWithoutACapacityOfTheirOwnShareOne() {
-    Grant _ = control.admit(List.of("bubblewrap"), ONE);
-    Grant _ = control.admit(List.of("crun"), ONE);
+    Reservation _ = control.admit(List.of("bubblewrap"), ONE);
+    Reservation _ = control.admit(List.of("crun"), ONE);
     assertThatThrownBy(() -> control.admit(List.of("crun"), ONE))
         .isInstanceOf(LimitExceeded.class)
         .hasMessageContaining("admission.memory_mb");
-    assertThat(control.promised("bubblewrap")).isEqualTo(ONE);
-    assertThat(control.promised("crun")).isEqualTo(ONE);
-    assertThat(control.promised("east")).isEqualTo(Resources.NONE);
+    assertThat(control.reserved("bubblewrap")).isEqualTo(ONE);
+    assertThat(control.reserved("crun")).isEqualTo(ONE);
+    assertThat(control.reserved("east")).isEqualTo(Resources.NONE);
     assertThat(control.usage("crun")).isEqualTo(control.usage());
   }
 
   @Test
   void aCapacityOfItsOwnCountsForItsProviderAlone() {
-    Grant _ = control.admit(List.of("east"), ONE);
-    assertThat(control.usage().promised()).isEqualTo(Resources.NONE);
-    assertThat(control.usage("east").promised()).isEqualTo(ONE);
+    Reservation _ = control.admit(List.of("east"), ONE);
+    assertThat(control.usage().reserved()).isEqualTo(Resources.NONE);
+    assertThat(control.usage("east").reserved()).isEqualTo(ONE);
     assertThatThrownBy(() -> control.admit(List.of("east"), ONE))
         .isInstanceOf(LimitExceeded.class)
         .hasMessageContaining("providers.east.capacity_memory_mb");
@@ -58,26 +58,26 @@ class AdmissionControlTest {
 
   @Test
   void whereTheBestIsFullTheNextProviderIsAdmitted() {
-    Grant first = control.admit(List.of("east", "crun"), ONE);
-    Grant second = control.admit(List.of("east", "crun"), ONE);
-    assertThat(control.promised("east")).isEqualTo(ONE);
-    assertThat(control.promised("crun")).isEqualTo(ONE);
-    Grant third = control.admitAtOnce(List.of("east", "crun"), ONE);
-    assertThatThrownBy(() -> control.admitAtOnce(List.of("east", "crun"), ONE))
+    Reservation first = control.admit(List.of("east", "crun"), ONE);
+    Reservation second = control.admit(List.of("east", "crun"), ONE);
+    assertThat(control.reserved("east")).isEqualTo(ONE);
+    assertThat(control.reserved("crun")).isEqualTo(ONE);
+    Reservation third = control.admitNow(List.of("east", "crun"), ONE);
+    assertThatThrownBy(() -> control.admitNow(List.of("east", "crun"), ONE))
         .hasMessageContaining("providers.east");
-    List.of(first, second, third).forEach(Grant::close);
-    assertThat(control.promised("east")).isEqualTo(Resources.NONE);
-    assertThat(control.promised("crun")).isEqualTo(Resources.NONE);
+    List.of(first, second, third).forEach(Reservation::close);
+    assertThat(control.reserved("east")).isEqualTo(Resources.NONE);
+    assertThat(control.reserved("crun")).isEqualTo(Resources.NONE);
   }
 
   @Test
   void aRequestWaitsForAProviderThatCouldEverHoldIt() throws Exception {
     AdmissionControl patient =
         new AdmissionControl(
-            new Admission(LARGE, Duration.ofMinutes(5), InstantSource.system()),
+            new CapacityPool(LARGE, Duration.ofMinutes(5), InstantSource.system()),
             Map.of("east", own("east", ONE, Duration.ofMinutes(5))));
-    Grant held = patient.admit(List.of("crun"), LARGE);
-    AtomicReference<Grant> admitted = new AtomicReference<>();
+    Reservation held = patient.admit(List.of("crun"), LARGE);
+    AtomicReference<Reservation> admitted = new AtomicReference<>();
     Thread waiting =
         Thread.startVirtualThread(
             () -> admitted.set(patient.admit(List.of("east", "crun"), LARGE)));
@@ -85,29 +85,29 @@ class AdmissionControlTest {
     assertThat(patient.usage("east").waiting()).isZero();
     held.close();
     assertThat(waiting.join(Duration.ofSeconds(10))).isTrue();
-    assertThat(patient.promised("crun")).isEqualTo(LARGE);
+    assertThat(patient.reserved("crun")).isEqualTo(LARGE);
   }
 
   @Test
   void aPromiseMovesToTheProviderThatMakesTheSandbox() {
-    Grant grant = control.admit(List.of("east", "crun"), ONE);
+    Reservation grant = control.admit(List.of("east", "crun"), ONE);
     control.move(grant, "crun");
-    assertThat(control.promised("east")).isEqualTo(Resources.NONE);
+    assertThat(control.reserved("east")).isEqualTo(Resources.NONE);
     control.move(grant, "bubblewrap");
-    assertThat(control.promised("crun")).isEqualTo(Resources.NONE);
-    assertThat(control.promised("bubblewrap")).isEqualTo(ONE);
-    Grant _ = control.admit(List.of("east"), ONE);
+    assertThat(control.reserved("crun")).isEqualTo(Resources.NONE);
+    assertThat(control.reserved("bubblewrap")).isEqualTo(ONE);
+    Reservation _ = control.admit(List.of("east"), ONE);
     assertThatThrownBy(() -> control.move(grant, "east")).isInstanceOf(LimitExceeded.class);
-    assertThat(control.promised("bubblewrap")).as("the promise stays").isEqualTo(ONE);
+    assertThat(control.reserved("bubblewrap")).as("the promise stays").isEqualTo(ONE);
     grant.close();
     grant.close();
-    assertThat(control.usage().promised()).isEqualTo(Resources.NONE);
-    assertThat(control.promised("east")).isEqualTo(ONE);
+    assertThat(control.usage().reserved()).isEqualTo(Resources.NONE);
+    assertThat(control.reserved("east")).isEqualTo(ONE);
   }
 
   @Test
   void whatExistsAlreadyIsCountedForItsProvider() {
-    Grant adopted = control.adopt("east", LARGE);
+    Reservation adopted = control.adopt("east", LARGE);
     assertThat(control.usage("east").free()).isEqualTo(Resources.of(0, -3072));
     adopted.close();
     assertThat(control.usage("east").free()).isEqualTo(ONE);

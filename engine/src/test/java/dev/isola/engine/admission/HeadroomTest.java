@@ -31,8 +31,8 @@ class HeadroomTest {
     return new MachineState(OptionalLong.of(megabytes), OptionalDouble.empty());
   }
 
-  private Admission admission(Duration patience) {
-    return new Admission(
+  private CapacityPool admission(Duration patience) {
+    return new CapacityPool(
         Capacity.ofInstallation(ANY),
         new Headroom(4, 10, MEMORY_MB, machine::get),
         patience,
@@ -41,17 +41,17 @@ class HeadroomTest {
 
   @Test
   void aThousandIdleDefaultSandboxesFitIntoTwentyFourGigabytes() {
-    Admission admission = admission(Duration.ZERO);
-    List<Grant> grants = new ArrayList<>();
+    CapacityPool admission = admission(Duration.ZERO);
+    List<Reservation> grants = new ArrayList<>();
     for (int i = 0; i < 1000; i++) {
-      Grant grant = admission.admit("p", DEFAULT);
-      grant.started();
+      Reservation grant = admission.admit("p", DEFAULT);
+      grant.markStarted();
       grants.add(grant);
       machine.set(available(20_000 - 10L * grants.size())); // an idle one takes little
     }
-    assertThat(admission.usage().promised().memoryMb()).isEqualTo(1000 * 1024);
-    grants.forEach(Grant::close);
-    assertThat(admission.usage().promised()).isEqualTo(Resources.NONE);
+    assertThat(admission.usage().reserved().memoryMb()).isEqualTo(1000 * 1024);
+    grants.forEach(Reservation::close);
+    assertThat(admission.usage().reserved()).isEqualTo(Resources.NONE);
   }
 
   @Test
@@ -99,7 +99,7 @@ class HeadroomTest {
   @Test
   void aWaitingRequestIsAdmittedWhenMemoryBecomesAvailable() throws InterruptedException {
     machine.set(available(0));
-    Admission admission = admission(Duration.ofMinutes(5));
+    CapacityPool admission = admission(Duration.ofMinutes(5));
     Thread waiting = Thread.startVirtualThread(() -> admission.admit("p", DEFAULT).close());
     await().until(() -> admission.usage().waiting() == 1);
     machine.set(available(10_000));
@@ -109,12 +109,12 @@ class HeadroomTest {
   @Test
   void thoseThatStartAreCountedUntilTheyAreSeenOnTheMachine() {
     machine.set(available(512 + 256 + 16));
-    Admission admission = admission(Duration.ZERO);
-    Grant first = admission.admit("p", DEFAULT);
-    Grant second = admission.admit("p", DEFAULT);
+    CapacityPool admission = admission(Duration.ZERO);
+    Reservation first = admission.admit("p", DEFAULT);
+    Reservation second = admission.admit("p", DEFAULT);
     assertThatThrownBy(() -> admission.admit("p", DEFAULT)).isInstanceOf(LimitExceeded.class);
-    first.started();
-    first.started();
+    first.markStarted();
+    first.markStarted();
     admission.admit("p", DEFAULT).close();
     second.close();
     admission.admit("p", DEFAULT).close();

@@ -28,14 +28,15 @@ class ConfigDocsTest {
     String docs = docs();
     Matcher row = ROW.matcher(docs);
     List<String> rows = row.results().map(found -> found.group(1)).toList();
-    assertThat(rows).containsExactlyElementsOf(Keys.ALL.stream().map(Key::name).toList());
-    for (Key<?> key : Keys.ALL) {
+    assertThat(rows)
+        .containsExactlyElementsOf(ConfigKeys.ALL.stream().map(ConfigKey::name).toList());
+    for (ConfigKey<?> key : ConfigKeys.ALL) {
       String line =
           docs.lines()
               .filter(one -> one.startsWith("| `" + key.name() + "` |"))
               .findFirst()
               .orElseThrow();
-      assertThat(line).contains(key.values());
+      assertThat(line).contains(key.allowedValues());
       key.variables().forEach(variable -> assertThat(line).contains("`" + variable + "`"));
       if (!key.name().startsWith("admission.") && !key.name().equals("data")) {
         assertThat(line).contains("| " + standard(key) + " |");
@@ -45,13 +46,13 @@ class ConfigDocsTest {
     assertThat(docs).contains("`providers.NAME.type`", "`providers.NAME.region`");
     assertThat(docs)
         .contains(
-            "| `providers.NAME.capacity_cpu` | " + Layers.CPU.words() + " |",
-            "| `providers.NAME.capacity_memory_mb` | " + Layers.MEMORY.words() + " |");
+            "| `providers.NAME.capacity_cpu` | " + LayeredConfig.CPU.description() + " |",
+            "| `providers.NAME.capacity_memory_mb` | " + LayeredConfig.MEMORY.description() + " |");
     assertThat(docs).contains("`E2B_API_KEY`", "`ISOLA_PROVIDERS_NAME_SETTING`");
   }
 
-  private static <T> String standard(Key<T> key) {
-    return key.kind().show(key.standard().apply(new Machine(1, 1, Path.of("/"))));
+  private static <T> String standard(ConfigKey<T> key) {
+    return key.type().show(key.defaultValue().apply(new MachineInfo(1, 1, Path.of("/"))));
   }
 
   @Test
@@ -61,12 +62,12 @@ class ConfigDocsTest {
     Path file = Files.writeString(folder.resolve("isola.yaml"), example.group(1));
     ConfigResult result =
         ConfigReader.read(
-            new Sources(
-                new Machine(8192, 4, folder),
+            new ConfigInput(
+                new MachineInfo(8192, 4, folder),
                 Optional.of(file),
                 Map.of(),
                 List.of(),
                 List.of("bubblewrap", "docker", "e2b")));
-    assertThat(result).isInstanceOf(ConfigResult.Good.class);
+    assertThat(result).isInstanceOf(ConfigResult.Valid.class);
   }
 }

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.isola.engine.admission.Resources;
-import dev.isola.engine.config.Sources.FlagValue;
-import dev.isola.engine.health.Rhythm;
+import dev.isola.engine.config.ConfigInput.FlagValue;
+import dev.isola.engine.health.ProbeSchedule;
 import dev.isola.engine.selection.DeploymentMode;
-import dev.isola.engine.selection.Policy;
+import dev.isola.engine.selection.SelectionPolicy;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.provider.ProviderConfig;
@@ -50,15 +50,15 @@ class ConfigTest {
     return ConfigReader.read(sources());
   }
 
-  private Sources sources() {
-    return new Sources(
-        new Machine(8192, 4, Path.of("/var/lib/isola")),
+  private ConfigInput sources() {
+    return new ConfigInput(
+        new MachineInfo(8192, 4, Path.of("/var/lib/isola")),
         given,
         environment,
         flags,
         List.of("test", "bubblewrap", "docker", "gvisor"),
         Map.of(
-            "e2b", List.of(ProviderSetting.secret("api_key").setBy("E2B_API_KEY")),
+            "e2b", List.of(ProviderSetting.secret("api_key").withVariable("E2B_API_KEY")),
             "docker", List.of(ProviderSetting.secret("pin"))));
   }
 
@@ -67,29 +67,30 @@ class ConfigTest {
   }
 
   private static ProviderSettings of(Map<String, ProviderSettings> providers, String name) {
-    return providers.getOrDefault(name, ProviderSettings.none(name));
+    return providers.getOrDefault(name, ProviderSettings.defaults(name));
   }
 
   private List<String> problems() {
-    return read() instanceof ConfigResult.Bad(List<Problem> problems)
-        ? problems.stream().map(Problem::toString).toList()
+    return read() instanceof ConfigResult.Invalid(List<ConfigProblem> problems)
+        ? problems.stream().map(ConfigProblem::toString).toList()
         : List.of();
   }
 
   @Test
   void hasADefaultForEverything() {
     Config config = config();
-    assertThat(config.policy()).isEqualTo(Policy.DEFAULT);
-    assertThat(config.rhythm()).isEqualTo(Rhythm.DEFAULT);
+    assertThat(config.policy()).isEqualTo(SelectionPolicy.DEFAULT);
+    assertThat(config.probeSchedule()).isEqualTo(ProbeSchedule.DEFAULT);
     assertThat(config.capacity())
         .as("limits are not added up")
         .isEqualTo(new Resources(Resources.UNLIMITED, Resources.UNLIMITED));
     assertThat(config.headroom().overcommit()).isEqualTo(4);
-    assertThat(config.get(Keys.SHUTDOWN)).isEqualTo(Shutdown.LEAVE);
-    assertThat(config.get(Keys.STORE_URL)).isEmpty();
-    assertThat(config.get(Keys.DATA)).isEqualTo(Path.of("/var/lib/isola"));
-    assertThat(config.entries()).hasSize(Keys.ALL.size());
-    assertThat(config.entries()).allMatch(entry -> entry.origin().equals(new Origin.Default()));
+    assertThat(config.get(ConfigKeys.SHUTDOWN)).isEqualTo(ShutdownAction.LEAVE);
+    assertThat(config.get(ConfigKeys.STORE_URL)).isEmpty();
+    assertThat(config.get(ConfigKeys.DATA)).isEqualTo(Path.of("/var/lib/isola"));
+    assertThat(config.entries()).hasSize(ConfigKeys.ALL.size());
+    assertThat(config.entries())
+        .allMatch(entry -> entry.origin().equals(new ValueOrigin.Default()));
     assertThat(config.warnings()).isEmpty();
   }
 
@@ -108,14 +109,14 @@ class ConfigTest {
     environment.put("ISOLA_DEPLOYMENT_MODE", "");
     flag("floor", "container");
     Config config = config();
-    assertThat(config.get(Keys.FLOOR)).isEqualTo(Isolation.CONTAINER);
-    assertThat(config.origin(Keys.FLOOR)).isEqualTo(new Origin.Flag("--set floor"));
-    assertThat(config.get(Keys.HEALTH_INTERVAL)).isEqualTo(Duration.ofSeconds(45));
-    assertThat(config.origin(Keys.HEALTH_INTERVAL).words())
+    assertThat(config.get(ConfigKeys.FLOOR)).isEqualTo(Isolation.CONTAINER);
+    assertThat(config.origin(ConfigKeys.FLOOR)).isEqualTo(new ValueOrigin.Flag("--set floor"));
+    assertThat(config.get(ConfigKeys.HEALTH_INTERVAL)).isEqualTo(Duration.ofSeconds(45));
+    assertThat(config.origin(ConfigKeys.HEALTH_INTERVAL).description())
         .isEqualTo("environment ISOLA_HEALTH_INTERVAL");
-    assertThat(config.get(Keys.SHUTDOWN)).isEqualTo(Shutdown.DRAIN);
-    assertThat(config.origin(Keys.SHUTDOWN)).isEqualTo(new Origin.File(file, 2));
-    assertThat(config.get(Keys.DEPLOYMENT_MODE))
+    assertThat(config.get(ConfigKeys.SHUTDOWN)).isEqualTo(ShutdownAction.DRAIN);
+    assertThat(config.origin(ConfigKeys.SHUTDOWN)).isEqualTo(new ValueOrigin.File(file, 2));
+    assertThat(config.get(ConfigKeys.DEPLOYMENT_MODE))
         .as("an empty variable is none")
         .isEqualTo(DeploymentMode.MANAGED);
   }
@@ -125,15 +126,15 @@ class ConfigTest {
     environment.put("SANDBOX_PROVIDER", "local_microvm");
     environment.put("E2B_API_KEY", "e2b_secret");
     environment.put("LOCAL_MICROVM_FALLBACK_TO_REMOTE", "0");
-    assertThat(config().get(Keys.MICROVM_FALLBACK)).as("on, when not false").isTrue();
+    assertThat(config().get(ConfigKeys.MICROVM_FALLBACK)).as("on, when not false").isTrue();
     environment.put("LOCAL_MICROVM_FALLBACK_TO_REMOTE", "False");
     Config config = config();
-    assertThat(config.get(Keys.PROVIDER)).isEqualTo("microvmctl");
+    assertThat(config.get(ConfigKeys.PROVIDER)).isEqualTo("microvmctl");
     assertThat(of(config.providers(), "e2b").config().get("api_key")).contains("e2b_secret");
     assertThat(config.policy().microvmToRemote()).isFalse();
     environment.put("ISOLA_PROVIDER", "auto");
     environment.put("SANDBOX_PROVIDER", "remote_e2b");
-    assertThat(config().get(Keys.PROVIDER)).as("our own name is stronger").isEqualTo("auto");
+    assertThat(config().get(ConfigKeys.PROVIDER)).as("our own name is stronger").isEqualTo("auto");
   }
 
   @Test
@@ -299,7 +300,7 @@ class ConfigTest {
             size: 3
           - size: 1
         """);
-    List<PoolEntry> pool = config().pool();
+    List<PoolConfig> pool = config().pool();
     assertThat(pool).hasSize(2);
     assertThat(pool.getFirst().request().spec().image()).contains("python");
     assertThat(pool.getFirst().request().spec().limits().memoryMb()).isEqualTo(512);
@@ -430,7 +431,7 @@ class ConfigTest {
   @Test
   void takesAnEmptyFileAndRefusesAMissingOne() throws IOException {
     write("# nothing yet\nhealth:\nfloor:\nproviders:\n  e2b:\npool:\n");
-    assertThat(config().policy()).isEqualTo(Policy.DEFAULT);
+    assertThat(config().policy()).isEqualTo(SelectionPolicy.DEFAULT);
     given = Optional.of(folder.resolve("none.yaml"));
     assertThat(problems()).containsExactly(folder.resolve("none.yaml") + ":1: does not exist");
     Files.write(file, new byte[] {(byte) 0xff, (byte) 0xfe, 'a'});
@@ -462,8 +463,8 @@ class ConfigTest {
   }
 
   @Test
-  void readsTimesInAnyUnit() throws Unreadable {
-    Durations times = new Durations(Duration.ZERO, Duration.ofDays(400));
+  void readsTimesInAnyUnit() throws InvalidValueException {
+    DurationType times = new DurationType(Duration.ZERO, Duration.ofDays(400));
     assertThat(times.read("1h30m")).isEqualTo(Duration.ofMinutes(90));
     assertThat(times.read("1.5s")).isEqualTo(Duration.ofMillis(1500));
     assertThat(times.read(7)).isEqualTo(Duration.ofSeconds(7));
@@ -472,7 +473,7 @@ class ConfigTest {
       assertThat(times.show(times.read(text))).isEqualTo(text);
     }
     for (String wrong : List.of("", "s", "-1s", "1 s", "1y", "1e9", "99999999999")) {
-      assertThatThrownBy(() -> times.read(wrong)).isInstanceOf(Unreadable.class);
+      assertThatThrownBy(() -> times.read(wrong)).isInstanceOf(InvalidValueException.class);
     }
   }
 }

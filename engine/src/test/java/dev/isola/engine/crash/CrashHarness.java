@@ -1,9 +1,9 @@
 package dev.isola.engine.crash;
 
-import dev.isola.conformance.Scratch;
-import dev.isola.conformance.census.Census;
-import dev.isola.conformance.census.LeakCensus;
-import dev.isola.conformance.census.Thing;
+import dev.isola.conformance.TemporaryFolder;
+import dev.isola.conformance.leak.LeakDetector;
+import dev.isola.conformance.leak.ResourceScan;
+import dev.isola.conformance.leak.TrackedResource;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.store.Failpoint;
@@ -77,30 +77,30 @@ final class CrashHarness implements AutoCloseable {
           Failpoint.END_DESTROYED,
           Failpoint.END_DROPPED,
           Failpoint.END_FINISHED,
-          Failpoint.BOOK_KEY_BOUND,
-          Failpoint.BOOK_INSERTED,
-          Failpoint.BOOK_UPDATED,
+          Failpoint.RECORD_KEY_BOUND,
+          Failpoint.RECORD_INSERTED,
+          Failpoint.RECORD_UPDATED,
           Failpoint.EVENT_SIGNALLED,
           Failpoint.LEDGER_BEGUN,
           Failpoint.LEDGER_BEFORE_COMMIT,
           Failpoint.LEDGER_AFTER_COMMIT);
 
   /** What a failpoint needs to be there before it can be reached. */
-  private static final Map<Failpoint, Plant> NEEDS =
+  private static final Map<Failpoint, OutageFault> NEEDS =
       Map.of(
-          Failpoint.RECONCILE_REMOVING, Plant.STRAY,
-          Failpoint.RECONCILE_REMOVED, Plant.STRAY,
-          Failpoint.RECONCILE_LOST, Plant.LOST,
-          Failpoint.RECONCILE_CORRECTED, Plant.PAUSED);
+          Failpoint.RECONCILE_REMOVING, OutageFault.STRAY,
+          Failpoint.RECONCILE_REMOVED, OutageFault.STRAY,
+          Failpoint.RECONCILE_LOST, OutageFault.LOST,
+          Failpoint.RECONCILE_CORRECTED, OutageFault.PAUSED);
 
-  private final Scratch scratch = Scratch.make("isola-crash-");
-  private final Site site;
-  private final Planted planted;
+  private final TemporaryFolder scratch = TemporaryFolder.create("isola-crash-");
+  private final CrashSite site;
+  private final PlantedBug planted;
   private final long seed;
   private final Random random;
-  private final LeakCensus leaks;
-  private final Census before;
-  private final Model model = new Model();
+  private final LeakDetector leaks;
+  private final ResourceScan before;
+  private final ExpectedState model = new ExpectedState();
   private final Map<Failpoint, Integer> hits = new EnumMap<>(Failpoint.class);
   private final Deque<Failpoint> agenda = new ArrayDeque<>();
   private int killed;
@@ -108,16 +108,17 @@ final class CrashHarness implements AutoCloseable {
   private boolean finished;
 
   /**
-   * @param ledger as of {@link Site}
+   * @param ledger as of {@link CrashSite}
    * @param pausing whether some provider here can pause
    */
-  CrashHarness(long seed, Planted planted, List<String> ledger, boolean pausing) {
+  CrashHarness(long seed, PlantedBug planted, List<String> ledger, boolean pausing) {
     this.seed = seed;
     this.planted = planted;
     this.random = new Random(seed);
-    this.site = new Site(new InstanceId("c" + SandboxId.random(random)), scratch.path(), ledger);
-    this.leaks = new LeakCensus(site.instance(), site.data());
-    this.before = leaks.take();
+    this.site =
+        new CrashSite(new InstanceId("c" + SandboxId.random(random)), scratch.path(), ledger);
+    this.leaks = new LeakDetector(site.instance(), site.data());
+    this.before = leaks.scan();
     List<Failpoint> points = new ArrayList<>(List.of(Failpoint.values()));
     if (!pausing) {
       points.removeAll(WITH_BUBBLEWRAP);
@@ -201,7 +202,7 @@ final class CrashHarness implements AutoCloseable {
   }
 
   private ChildProcess start(
-      Planted bug, Optional<String> armed, Optional<Failpoint> point, int number) {
+      PlantedBug bug, Optional<String> armed, Optional<Failpoint> point, int number) {
     List<String> arguments =
         new ArrayList<>(
             List.of(
@@ -212,7 +213,7 @@ final class CrashHarness implements AutoCloseable {
                 plants(point),
                 yaml(number)));
     arguments.addAll(site.ledger());
-    return ChildProcess.start(CrashChild.class, armed, log(), arguments);
+    return ChildProcess.start(EngineCrashChild.class, armed, log(), arguments);
   }
 
   private Path log() {
@@ -220,14 +221,14 @@ final class CrashHarness implements AutoCloseable {
   }
 
   private String plants(Optional<Failpoint> point) {
-    Set<Plant> plants = EnumSet.noneOf(Plant.class);
-    for (Plant plant : Plant.values()) {
+    Set<OutageFault> plants = EnumSet.noneOf(OutageFault.class);
+    for (OutageFault plant : OutageFault.values()) {
       if (random.nextInt(4) == 0) {
         plants.add(plant);
       }
     }
     point.map(NEEDS::get).ifPresent(plants::add);
-    return String.join(",", plants.stream().map(Plant::name).toList());
+    return String.join(",", plants.stream().map(OutageFault::name).toList());
   }
 
   /** What the warm pool wants changes with each process, so that there is something to give up. */
@@ -247,7 +248,7 @@ final class CrashHarness implements AutoCloseable {
   private boolean readUntil(ChildProcess child, String wanted) throws InterruptedException {
     Optional<String> line = child.next(PATIENCE);
     while (line.isPresent() && !line.get().equals(wanted)) {
-      model.hear(line.get());
+      model.apply(line.get());
       line = child.next(PATIENCE);
     }
     return line.isPresent();
@@ -256,9 +257,9 @@ final class CrashHarness implements AutoCloseable {
   /** Looks at what was recovered; what may be under way gets some time to end. */
   private List<String> check(ChildProcess child, Predicate<String> wanted)
       throws InterruptedException {
-    for (int looks = planted == Planted.NOTHING ? LOOKS : LOOKS_IN_VAIN; ; looks--) {
-      List<Thing> things = leaks.take().things();
-      Optional<Dump> dump = dump(child);
+    for (int looks = planted == PlantedBug.NOTHING ? LOOKS : LOOKS_IN_VAIN; ; looks--) {
+      List<TrackedResource> things = leaks.scan().resources();
+      Optional<StateDump> dump = dump(child);
       if (dump.isEmpty()) {
         return List.of(); // it was stopped at its failpoint, by something in the background
       }
@@ -276,12 +277,12 @@ final class CrashHarness implements AutoCloseable {
     }
   }
 
-  private static Optional<Dump> dump(ChildProcess child) throws InterruptedException {
+  private static Optional<StateDump> dump(ChildProcess child) throws InterruptedException {
     child.say("dump");
-    Dump dump = new Dump();
+    StateDump dump = new StateDump();
     Optional<String> line = child.next(PATIENCE);
     while (line.isPresent() && !line.get().equals("dumped")) {
-      dump.hear(line.get());
+      dump.parse(line.get());
       line = child.next(PATIENCE);
     }
     return line.map(end -> dump);
@@ -298,15 +299,16 @@ final class CrashHarness implements AutoCloseable {
   private void drain(ChildProcess child) throws InterruptedException {
     Optional<String> line = child.next(PATIENCE);
     while (line.isPresent()) {
-      if (!Dump.isOf(line.get())) {
-        model.hear(line.get());
+      if (!StateDump.isOf(line.get())) {
+        model.apply(line.get());
       }
       line = child.next(PATIENCE);
     }
   }
 
   /** Ends everything the way a server does that is shut down, and looks whether it is gone. */
-  private List<String> finish(Planted bug, Predicate<String> wanted) throws InterruptedException {
+  private List<String> finish(PlantedBug bug, Predicate<String> wanted)
+      throws InterruptedException {
     List<String> broken = new ArrayList<>();
     try (ChildProcess child = start(bug, Optional.empty(), Optional.empty(), cycles)) {
       if (!readUntil(child, "ready")) {
@@ -332,7 +334,7 @@ final class CrashHarness implements AutoCloseable {
 
   /** Ends what a run left that found something broken; returns what cannot be ended. */
   List<String> putAway() throws InterruptedException {
-    return finish(Planted.NOTHING, none -> false);
+    return finish(PlantedBug.NOTHING, none -> false);
   }
 
   /** Leaves nothing behind, whatever happened. */

@@ -4,12 +4,12 @@ import dev.isola.engine.Engine;
 import dev.isola.engine.FakeProvider;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigInput;
+import dev.isola.engine.config.ConfigInput.FlagValue;
 import dev.isola.engine.config.ConfigReader;
-import dev.isola.engine.config.Machine;
-import dev.isola.engine.config.Sources;
-import dev.isola.engine.config.Sources.FlagValue;
+import dev.isola.engine.config.MachineInfo;
 import dev.isola.engine.health.HealthMonitor;
-import dev.isola.engine.registry.Registry;
+import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.engine.template.StoreImages;
 import dev.isola.engine.template.TemplateImages;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
@@ -38,14 +38,14 @@ final class CrashServer implements AutoCloseable {
   private static final InstantSource CLOCK = InstantSource.system();
 
   final Ledger ledger;
-  final Registry registry;
+  final ProviderRegistry registry;
   final HealthMonitor health;
   final Optional<StoreImages> images;
   final Engine engine;
 
   private CrashServer(
       Ledger ledger,
-      Registry registry,
+      ProviderRegistry registry,
       HealthMonitor health,
       Optional<StoreImages> images,
       Engine engine) {
@@ -57,14 +57,14 @@ final class CrashServer implements AutoCloseable {
   }
 
   /** What is done between the opening of the providers and that of the engine. */
-  record Before(Ledger ledger, Registry registry) {}
+  record StoppedEngine(Ledger ledger, ProviderRegistry registry) {}
 
   static CrashServer open(
-      Site site, String yaml, Planted planted, Log log, Consumer<Before> between) {
+      CrashSite site, String yaml, PlantedBug planted, Log log, Consumer<StoppedEngine> between) {
     Config config = config(site, yaml);
     Ledger ledger = planted.ledger(Ledgers.open(site.ledgerConfig()));
-    Registry registry =
-        Registry.open(
+    ProviderRegistry registry =
+        ProviderRegistry.open(
             List.<ProviderFactory>of(
                 planted.factory(new SubprocessProviderFactory()),
                 planted.factory(new BubblewrapProviderFactory()),
@@ -73,9 +73,10 @@ final class CrashServer implements AutoCloseable {
             name -> new ProviderContext(site.instance(), folder(site, name), site.folder(), CLOCK),
             CLOCK,
             log);
-    between.accept(new Before(ledger, registry));
+    between.accept(new StoppedEngine(ledger, registry));
     HealthMonitor health =
-        HealthMonitor.start(registry.providers(), registry.absent(), config.rhythm(), CLOCK, log);
+        HealthMonitor.start(
+            registry.providers(), registry.unavailable(), config.probeSchedule(), CLOCK, log);
     Optional<StoreImages> images = images(site);
     return new CrashServer(
         ledger,
@@ -87,7 +88,7 @@ final class CrashServer implements AutoCloseable {
   }
 
   /** Returns the images of the site, among them one of busybox; empty where there is none here. */
-  private static Optional<StoreImages> images(Site site) {
+  private static Optional<StoreImages> images(CrashSite site) {
     Optional<StoreImages> images = StoreImages.in(site.folder());
     try {
       if (images.isPresent()) {
@@ -99,7 +100,7 @@ final class CrashServer implements AutoCloseable {
     }
   }
 
-  private static Path folder(Site site, String provider) {
+  private static Path folder(CrashSite site, String provider) {
     try {
       return Files.createDirectories(site.data().resolve(provider));
     } catch (IOException e) {
@@ -107,12 +108,12 @@ final class CrashServer implements AutoCloseable {
     }
   }
 
-  private static Config config(Site site, String yaml) {
+  private static Config config(CrashSite site, String yaml) {
     try {
       Path file = Files.writeString(site.folder().resolve("isola.yaml"), yaml);
       return ConfigReader.read(
-              new Sources(
-                  new Machine(1_000_000, 1_000, site.folder()),
+              new ConfigInput(
+                  new MachineInfo(1_000_000, 1_000, site.folder()),
                   Optional.of(file),
                   Map.of(),
                   List.of(

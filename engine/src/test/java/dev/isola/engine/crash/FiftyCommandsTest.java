@@ -3,11 +3,11 @@ package dev.isola.engine.crash;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 
-import dev.isola.conformance.Scratch;
-import dev.isola.conformance.census.Census;
-import dev.isola.conformance.census.LeakCensus;
+import dev.isola.conformance.TemporaryFolder;
+import dev.isola.conformance.leak.LeakDetector;
+import dev.isola.conformance.leak.ResourceScan;
 import dev.isola.engine.FakeLog;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
@@ -46,7 +46,7 @@ class FiftyCommandsTest {
 
   @BeforeEach
   void needsBubblewrap() {
-    if (Bubblewrap.health() instanceof Health.Unhealthy ill) {
+    if (BubblewrapAvailability.health() instanceof Health.Unhealthy ill) {
       abort("NOT RUN: " + ill.reason());
     }
   }
@@ -65,36 +65,37 @@ class FiftyCommandsTest {
     across(ChildProcess::kill);
   }
 
-  private interface Ending {
+  private interface ShutdownMethod {
     void of(ChildProcess child) throws InterruptedException;
   }
 
-  private void across(Ending ending) throws InterruptedException {
-    try (Scratch scratch = Scratch.make("isola-fifty-")) {
+  private void across(ShutdownMethod ending) throws InterruptedException {
+    try (TemporaryFolder scratch = TemporaryFolder.create("isola-fifty-")) {
       InstanceId instance = new InstanceId("f" + SandboxId.random(new SecureRandom()));
-      Site site = new Site(instance, scratch.path(), List.of());
-      LeakCensus leaks = new LeakCensus(instance, site.data());
-      Census before = leaks.take().allowing(KEPT);
+      CrashSite site = new CrashSite(instance, scratch.path(), List.of());
+      LeakDetector leaks = new LeakDetector(instance, site.data());
+      ResourceScan before = leaks.scan().allowingDescriptors(KEPT);
       List<Started> started = start(site, ending);
       try (CrashServer server =
-          CrashServer.open(site, "", Planted.NOTHING, new FakeLog(), none -> {})) {
+          CrashServer.open(site, "", PlantedBug.NOTHING, new FakeLog(), none -> {})) {
         assertAllRun(server, started);
         for (Started one : started) {
           assertComplete(server, one);
         }
         for (Started one : started) {
-          server.engine.destroy(one.sandbox(), Destroy.FORCE);
+          server.engine.destroy(one.sandbox(), DestroyOptions.FORCE);
         }
       }
       assertThat(leaks.leakedSince(before)).isEmpty();
     }
   }
 
-  private static List<Started> start(Site site, Ending ending) throws InterruptedException {
+  private static List<Started> start(CrashSite site, ShutdownMethod ending)
+      throws InterruptedException {
     List<Started> started = new ArrayList<>();
     try (ChildProcess child =
         ChildProcess.start(
-            FiftyChild.class,
+            FiftyCommandsChild.class,
             Optional.empty(),
             site.folder().resolve("child.log"),
             List.of(
@@ -125,7 +126,7 @@ class FiftyCommandsTest {
   private static void assertAllRun(CrashServer server, List<Started> started) {
     List<Started> ended = new ArrayList<>();
     for (Started one : started) {
-      assertThat(server.engine.entry(one.sandbox()).state()).isEqualTo(SandboxState.RUNNING);
+      assertThat(server.engine.view(one.sandbox()).state()).isEqualTo(SandboxState.RUNNING);
       List<ExecutionInfo> executions = attaching(server, one).executions();
       assertThat(executions)
           .singleElement()
@@ -147,7 +148,7 @@ class FiftyCommandsTest {
         text.append(((Output.Data) piece.get()).bytes().utf8());
         piece = again.read();
       }
-      assertThat(again.await()).isEqualTo(new Exit.Exited(FiftyChild.exit(one.number())));
+      assertThat(again.await()).isEqualTo(new Exit.Exited(FiftyCommandsChild.exit(one.number())));
     }
     String wanted =
         IntStream.range(0, LINES)

@@ -1,6 +1,6 @@
 package dev.isola.engine.crash;
 
-import dev.isola.conformance.census.Thing;
+import dev.isola.conformance.leak.TrackedResource;
 import dev.isola.spi.SandboxState;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -13,16 +13,16 @@ import java.util.regex.Pattern;
 final class Invariants {
   private static final Pattern ID = Pattern.compile("(?<![a-z0-9])[a-z0-9]{20}(?![a-z0-9])");
 
-  private final Model model;
-  private final Dump dump;
+  private final ExpectedState model;
+  private final StateDump dump;
 
-  private Invariants(Model model, Dump dump) {
+  private Invariants(ExpectedState model, StateDump dump) {
     this.model = model;
     this.dump = dump;
   }
 
   /** Returns what is wrong and never becomes right. */
-  static List<String> lasting(Model model, Dump dump) {
+  static List<String> lasting(ExpectedState model, StateDump dump) {
     List<String> broken = new ArrayList<>(model.broken);
     Invariants now = new Invariants(model, dump);
     model.sandboxes.forEach((id, known) -> now.record(id, known, broken));
@@ -44,7 +44,7 @@ final class Invariants {
   }
 
   /** Returns what is wrong, but may be under way: who looks again later must not find it. */
-  static List<String> passing(Model model, Dump dump, List<Thing> things) {
+  static List<String> passing(ExpectedState model, StateDump dump, List<TrackedResource> things) {
     List<String> broken = new ArrayList<>();
     Invariants now = new Invariants(model, dump);
     model.sandboxes.forEach((id, known) -> now.pace(id, known, broken));
@@ -56,8 +56,8 @@ final class Invariants {
     return broken;
   }
 
-  private void record(String id, Model.Known known, List<String> broken) {
-    Dump.Entry entry = dump.entries.get(id);
+  private void record(String id, ExpectedState.ExpectedSandbox known, List<String> broken) {
+    StateDump.Entry entry = dump.entries.get(id);
     if (entry == null) {
       broken.add("sandbox " + id + " was acknowledged and is not written down");
       return;
@@ -127,9 +127,9 @@ final class Invariants {
         });
   }
 
-  private void pace(String id, Model.Known known, List<String> broken) {
-    Dump.Entry entry = dump.entries.get(id);
-    if (entry == null || known.end != Model.End.NONE) {
+  private void pace(String id, ExpectedState.ExpectedSandbox known, List<String> broken) {
+    StateDump.Entry entry = dump.entries.get(id);
+    if (entry == null || known.end != ExpectedState.End.NONE) {
       return;
     }
     boolean right =
@@ -143,7 +143,7 @@ final class Invariants {
     }
   }
 
-  private void entry(String id, Dump.Entry entry, List<String> broken) {
+  private void entry(String id, StateDump.Entry entry, List<String> broken) {
     switch (entry.state()) {
       case CREATING, ERROR, TERMINATING -> {
         if (!entry.young()) {
@@ -167,25 +167,25 @@ final class Invariants {
   }
 
   private void sighting(String id, String provider, List<String> broken) {
-    Dump.Entry entry = dump.entries.get(id);
+    StateDump.Entry entry = dump.entries.get(id);
     if (entry == null || entry.state() == SandboxState.DESTROYED) {
       broken.add("sandbox " + id + " is at " + provider + " and not written down");
     }
   }
 
   /** A thing belongs to a sandbox that is written down and not destroyed, by its name. */
-  private void thing(Thing thing, List<String> broken) {
-    if (thing.kind() == Thing.Kind.NETWORK_NAMESPACE) {
+  private void thing(TrackedResource thing, List<String> broken) {
+    if (thing.kind() == TrackedResource.Kind.NETWORK_NAMESPACE) {
       return; // it is called by its processes, and these are looked at
     }
-    Matcher ids = ID.matcher(thing.words());
+    Matcher ids = ID.matcher(thing.description());
     boolean owned = false;
     while (ids.find()) {
-      Dump.Entry entry = dump.entries.get(ids.group());
+      StateDump.Entry entry = dump.entries.get(ids.group());
       owned |= entry != null && entry.state() != SandboxState.DESTROYED;
     }
     if (!owned) {
-      broken.add("leaked: " + thing.words());
+      broken.add("leaked: " + thing.description());
     }
   }
 }

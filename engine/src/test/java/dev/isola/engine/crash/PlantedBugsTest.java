@@ -13,28 +13,30 @@ class PlantedBugsTest {
   @Test
   void acknowledgingBeforeWritingIsCaught() throws InterruptedException {
     assertCaught(
-        Planted.ACKNOWLEDGED_EARLY,
+        PlantedBug.ACKNOWLEDGED_EARLY,
         line -> line.contains("was acknowledged and is DESTROYED") || line.contains("is ERROR"));
   }
 
   @Test
   void forgottenKeysAreCaught() throws InterruptedException {
-    assertCaught(Planted.FORGOTTEN_KEYS, line -> line.startsWith("key "));
+    assertCaught(PlantedBug.FORGOTTEN_KEYS, line -> line.startsWith("key "));
   }
 
   @Test
   void aReconcilerThatDoesNothingIsCaught() throws InterruptedException {
-    assertCaught(Planted.BLIND, line -> line.contains("was left half done"));
+    assertCaught(PlantedBug.BLIND, line -> line.contains("was left half done"));
   }
 
   @Test
   void aResurrectedSandboxIsCaught() throws InterruptedException {
-    assertCaught(Planted.RESURRECTED, line -> line.startsWith("leaked: process"));
+    assertCaught(PlantedBug.RESURRECTED, line -> line.startsWith("leaked: process"));
   }
 
-  private void assertCaught(Planted planted, Predicate<String> wanted) throws InterruptedException {
+  private void assertCaught(PlantedBug planted, Predicate<String> wanted)
+      throws InterruptedException {
     try (CrashHarness harness =
-        new CrashHarness(CrashContract.seed(), planted, List.of(), Bubblewrap.healthy())) {
+        new CrashHarness(
+            EngineCrashContract.seed(), planted, List.of(), BubblewrapAvailability.healthy())) {
       CrashHarness.Outcome outcome = harness.run(UNTIL_FOUND, wanted);
       List<String> left = harness.putAway();
       assertThat(outcome.broken()).as("the harness finds %s", planted).isNotEmpty();

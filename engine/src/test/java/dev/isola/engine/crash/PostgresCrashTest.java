@@ -6,7 +6,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 
 /** Kills on PostgreSQL. */
-class PostgresCrashTest extends CrashContract {
+class PostgresCrashTest extends EngineCrashContract {
   private final PostgresTestDatabase database = new PostgresTestDatabase();
   private final LedgerConfig config = database.fresh();
 

@@ -3,7 +3,7 @@ package dev.isola.engine.crash;
 import java.util.List;
 
 /** Kills on SQLite. */
-class SqliteCrashTest extends CrashContract {
+class SqliteCrashTest extends EngineCrashContract {
   @Override
   List<String> ledger() {
     return List.of();

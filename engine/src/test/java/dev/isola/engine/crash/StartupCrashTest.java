@@ -2,9 +2,9 @@ package dev.isola.engine.crash;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.conformance.Scratch;
-import dev.isola.conformance.census.Census;
-import dev.isola.conformance.census.LeakCensus;
+import dev.isola.conformance.TemporaryFolder;
+import dev.isola.conformance.leak.LeakDetector;
+import dev.isola.conformance.leak.ResourceScan;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** A server is killed while a startup runs, or after it and before that is written. */
 class StartupCrashTest {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
-  private static final String KEY = Traffic.WITH_STARTUP + "1";
+  private static final String KEY = ClientTraffic.WITH_STARTUP + "1";
 
   @ParameterizedTest
   @EnumSource(
@@ -28,14 +28,14 @@ class StartupCrashTest {
       names = {"CREATE_STARTING", "CREATE_STARTED"})
   void killedStartupLeavesNothingAndARepeatedCreateIsReady(Failpoint point)
       throws InterruptedException {
-    try (Scratch scratch = Scratch.make("isola-startup-")) {
-      Site site =
-          new Site(
+    try (TemporaryFolder scratch = TemporaryFolder.create("isola-startup-")) {
+      CrashSite site =
+          new CrashSite(
               new InstanceId("s" + SandboxId.random(new SecureRandom())),
               scratch.path(),
               List.of());
-      LeakCensus leaks = new LeakCensus(site.instance(), site.data());
-      Census before = leaks.take();
+      LeakDetector leaks = new LeakDetector(site.instance(), site.data());
+      ResourceScan before = leaks.scan();
       try (ChildProcess first = start(site, 1, Optional.of(point.toString()))) {
         expect(first, "ready");
         first.say("retry " + KEY);
@@ -45,17 +45,17 @@ class StartupCrashTest {
       }
       try (ChildProcess second = start(site, 2, Optional.empty())) {
         expect(second, "ready");
-        Dump recovered = dump(second);
+        StateDump recovered = dump(second);
         assertThat(recovered.entries.values())
-            .extracting(Dump.Entry::state)
+            .extracting(StateDump.Entry::state)
             .containsExactly(SandboxState.DESTROYED);
         assertThat(recovered.seen).isEmpty();
-        assertThat(leaks.take().things()).isEmpty();
+        assertThat(leaks.scan().resources()).isEmpty();
 
         second.say("retry " + KEY);
         String[] created = next(second).split(" ");
         assertThat(created[0]).isEqualTo("created");
-        Dump repeated = dump(second);
+        StateDump repeated = dump(second);
         assertThat(Objects.requireNonNull(repeated.entries.get(created[1])).state())
             .isEqualTo(SandboxState.RUNNING);
         assertThat(repeated.seen).containsOnlyKeys(created[1]);
@@ -68,25 +68,25 @@ class StartupCrashTest {
   }
 
   /** Each child has a seed of its own: the ids of sandboxes are drawn from it. */
-  private static ChildProcess start(Site site, long seed, Optional<String> failpoint) {
+  private static ChildProcess start(CrashSite site, long seed, Optional<String> failpoint) {
     return ChildProcess.start(
-        CrashChild.class,
+        EngineCrashChild.class,
         failpoint,
         site.folder().resolve("child.log"),
         List.of(
             site.instance().value(),
             site.folder().toString(),
             Long.toString(seed),
-            Planted.NOTHING.name(),
+            PlantedBug.NOTHING.name(),
             "",
             "shutdown: drain"));
   }
 
-  private static Dump dump(ChildProcess child) throws InterruptedException {
+  private static StateDump dump(ChildProcess child) throws InterruptedException {
     child.say("dump");
-    Dump dump = new Dump();
+    StateDump dump = new StateDump();
     for (String line = next(child); !line.equals("dumped"); line = next(child)) {
-      dump.hear(line);
+      dump.parse(line);
     }
     return dump;
   }

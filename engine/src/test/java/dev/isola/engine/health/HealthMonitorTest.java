@@ -6,11 +6,11 @@ import static org.awaitility.Awaitility.await;
 import dev.isola.engine.FakeClock;
 import dev.isola.engine.FakeLog;
 import dev.isola.engine.FakeProvider;
-import dev.isola.engine.api.Standing;
-import dev.isola.spi.Destroy;
+import dev.isola.engine.api.ProviderStatus;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
+import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
-import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderInfo;
@@ -29,7 +29,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class HealthMonitorTest {
-  private static final Rhythm QUICK = new Rhythm(Duration.ofMillis(5), Duration.ofMillis(100));
+  private static final ProbeSchedule QUICK =
+      new ProbeSchedule(Duration.ofMillis(5), Duration.ofMillis(100));
 
   private final FakeLog log = new FakeLog();
   private final FakeClock clock = new FakeClock();
@@ -74,12 +75,12 @@ class HealthMonitorTest {
     }
 
     @Override
-    public List<Sighting> inventory() {
+    public List<InventoryItem> inventory() {
       return List.of();
     }
 
     @Override
-    public void destroy(SandboxId id, Destroy how) {}
+    public void destroy(SandboxId id, DestroyOptions how) {}
 
     @Override
     public void close() {}
@@ -89,7 +90,7 @@ class HealthMonitorTest {
     return HealthMonitor.start(providers, List.of(), QUICK, clock, log);
   }
 
-  private static Standing of(HealthMonitor monitor, String name) {
+  private static ProviderStatus of(HealthMonitor monitor, String name) {
     return monitor.current().stream()
         .filter(one -> one.name().equals(name))
         .findFirst()
@@ -101,7 +102,7 @@ class HealthMonitorTest {
     HangingProvider hanging = new HangingProvider();
     FakeProvider good = new FakeProvider("good");
     try (HealthMonitor monitor = start(Map.of("hanging", hanging, "good", good))) {
-      monitor.settled();
+      monitor.awaitFirstProbes();
       assertThat(of(monitor, "good").healthy()).isTrue();
       assertThat(of(monitor, "hanging").health())
           .isEqualTo(
@@ -125,24 +126,24 @@ class HealthMonitorTest {
     HangingProvider slow = new HangingProvider();
     FakeProvider good = new FakeProvider("good");
     try (HealthMonitor monitor = start(Map.of("hanging", slow, "good", good))) {
-      assertThat(monitor.settled(known -> isHealthy(known, "good")))
+      assertThat(monitor.awaitFirstProbes(known -> isHealthy(known, "good")))
           .as("enough is known")
           .anySatisfy(one -> assertThat(one.healthy()).isTrue());
-      CompletableFuture<List<Standing>> waiting =
+      CompletableFuture<List<ProviderStatus>> waiting =
           CompletableFuture.supplyAsync(
-              () -> monitor.settled(known -> isHealthy(known, "hanging")),
+              () -> monitor.awaitFirstProbes(known -> isHealthy(known, "hanging")),
               Thread::startVirtualThread);
       int rounds = good.asked.get();
       await().until(() -> good.asked.get() > rounds + 20);
       assertThat(waiting).isNotDone();
       slow.letGo.countDown();
-      assertThat(waiting.get(30, TimeUnit.SECONDS)).allMatch(Standing::healthy);
+      assertThat(waiting.get(30, TimeUnit.SECONDS)).allMatch(ProviderStatus::healthy);
     } finally {
       slow.letGo.countDown();
     }
   }
 
-  private static boolean isHealthy(List<Standing> known, String name) {
+  private static boolean isHealthy(List<ProviderStatus> known, String name) {
     return known.stream().anyMatch(one -> one.name().equals(name) && one.healthy());
   }
 
@@ -152,7 +153,7 @@ class HealthMonitorTest {
     never.ill("is not installed");
     FakeProvider fell = new FakeProvider("fell");
     try (HealthMonitor monitor = start(Map.of("never", never, "fell", fell))) {
-      monitor.settled();
+      monitor.awaitFirstProbes();
       int rounds = never.asked.get();
       await().until(() -> never.asked.get() > rounds + 3);
       assertThat(log.warnings).isEmpty();
@@ -177,7 +178,7 @@ class HealthMonitorTest {
     providers.put("good", good);
     try (HealthMonitor monitor = start(providers)) {
       await().until(() -> good.asked.get() > 10);
-      assertThat(monitor.settled().stream().filter(Standing::healthy)).hasSize(1);
+      assertThat(monitor.awaitFirstProbes().stream().filter(ProviderStatus::healthy)).hasSize(1);
     } finally {
       hanging.letGo.countDown();
     }
@@ -188,7 +189,7 @@ class HealthMonitorTest {
     FakeProvider liar = new FakeProvider("liar");
     Provider thrower = new ThrowingProvider(new IllegalStateException("no daemon, and no manners"));
     try (HealthMonitor monitor = start(Map.of("other", liar, "thrower", thrower))) {
-      monitor.settled();
+      monitor.awaitFirstProbes();
       assertThat(of(monitor, "thrower").health().toString()).contains("no daemon, and no manners");
       assertThat(of(monitor, "other").health().toString()).contains("it calls itself liar");
     }
@@ -198,7 +199,7 @@ class HealthMonitorTest {
   void whatItSaidBeforeIsKeptWhileItIsSilent() {
     FakeProvider good = new FakeProvider("good");
     try (HealthMonitor monitor = start(Map.of("good", good))) {
-      monitor.settled();
+      monitor.awaitFirstProbes();
       good.ill("tired");
       await().until(() -> !of(monitor, "good").healthy());
       assertThat(of(monitor, "good").info()).isPresent();
@@ -209,7 +210,7 @@ class HealthMonitorTest {
   void closingEndsTheQuestionsAndTheWaiting() {
     FakeProvider good = new FakeProvider("good");
     HealthMonitor monitor = start(Map.of("good", good));
-    monitor.settled();
+    monitor.awaitFirstProbes();
     monitor.close();
     AtomicInteger before = new AtomicInteger(-1);
     await()
@@ -220,7 +221,8 @@ class HealthMonitorTest {
   @Test
   void theRhythmIsNotTheSameForAll() {
     RandomGenerator random = RandomGenerator.of("L64X128MixRandom");
-    List<Duration> waits = Stream.generate(() -> Rhythm.DEFAULT.next(random)).limit(1000).toList();
+    List<Duration> waits =
+        Stream.generate(() -> ProbeSchedule.DEFAULT.nextDelay(random)).limit(1000).toList();
     assertThat(waits)
         .allSatisfy(
             wait -> assertThat(wait).isBetween(Duration.ofSeconds(27), Duration.ofSeconds(33)))
@@ -251,12 +253,12 @@ class HealthMonitorTest {
     }
 
     @Override
-    public List<Sighting> inventory() {
+    public List<InventoryItem> inventory() {
       return List.of();
     }
 
     @Override
-    public void destroy(SandboxId id, Destroy how) {}
+    public void destroy(SandboxId id, DestroyOptions how) {}
 
     @Override
     public void close() {}

@@ -27,7 +27,7 @@ class SandboxLeasesTest {
     private Holder() {}
 
     public static void main(String[] args) throws IOException {
-      SandboxLease lease = new SandboxLeases(Path.of(args[0])).take(new SandboxId(args[1]), "p");
+      SandboxLease lease = new SandboxLeases(Path.of(args[0])).acquire(new SandboxId(args[1]), "p");
       System.out.println("holds " + lease.id());
       int end = System.in.read();
       if (end == 'c') {
@@ -53,8 +53,8 @@ class SandboxLeasesTest {
     return process;
   }
 
-  private List<SandboxLeases.Lapsed> recovered() {
-    List<SandboxLeases.Lapsed> lapsed = new ArrayList<>();
+  private List<SandboxLeases.LapsedLease> recovered() {
+    List<SandboxLeases.LapsedLease> lapsed = new ArrayList<>();
     new SandboxLeases(data).recover(lapsed::add);
     return lapsed;
   }
@@ -73,7 +73,7 @@ class SandboxLeasesTest {
     }
     assertThat(leases.held(ID)).isFalse();
     leases.recover(lapsed -> false);
-    assertThat(recovered()).containsExactly(new SandboxLeases.Lapsed(ID, "p"));
+    assertThat(recovered()).containsExactly(new SandboxLeases.LapsedLease(ID, "p"));
     assertThat(recovered()).as("it goes when nothing is left of the sandbox").isEmpty();
     assertThat(data.resolve("leases")).isEmptyDirectory();
   }
@@ -92,7 +92,7 @@ class SandboxLeasesTest {
   void ownLeaseIsHeldUntilItIsClosed() {
     SandboxLeases leases = new SandboxLeases(data);
     assertThat(leases.held()).isEmpty();
-    try (SandboxLease lease = leases.take(ID, "p")) {
+    try (SandboxLease lease = leases.acquire(ID, "p")) {
       assertThat(lease.id()).isEqualTo(ID);
       assertThat(new SandboxLeases(data).held(ID)).isTrue();
       assertThat(recovered()).isEmpty();
@@ -103,7 +103,7 @@ class SandboxLeasesTest {
   @Test
   void leaseThatCannotBeReadCountsAsHeld() throws IOException {
     SandboxLeases leases = new SandboxLeases(data);
-    leases.take(ID, "p").close();
+    leases.acquire(ID, "p").close();
     Path elsewhere = Files.createFile(data.resolve("elsewhere"));
     Files.createSymbolicLink(data.resolve("leases").resolve(ID.value()), elsewhere);
     assertThat(leases.held(ID)).isTrue();
@@ -113,7 +113,7 @@ class SandboxLeasesTest {
 
   @Test
   void leasesAreSeenByTheOwnerOfTheFolderOnly() throws IOException {
-    try (SandboxLease lease = new SandboxLeases(data).take(ID, "p")) {
+    try (SandboxLease lease = new SandboxLeases(data).acquire(ID, "p")) {
       Path folder = data.resolve("leases");
       assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(folder)))
           .isEqualTo("rwx------");
@@ -125,7 +125,7 @@ class SandboxLeasesTest {
   @Test
   void dataFolderThatCannotHoldALeaseIsAnError() throws IOException {
     Files.createFile(data.resolve("leases"));
-    assertThatThrownBy(() -> new SandboxLeases(data).take(ID, "p"))
+    assertThatThrownBy(() -> new SandboxLeases(data).acquire(ID, "p"))
         .isInstanceOf(ProviderUnavailable.class)
         .hasMessageContaining("leases")
         .hasMessageContaining("--data");

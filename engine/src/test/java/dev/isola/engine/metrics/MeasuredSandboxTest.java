@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.isola.engine.FakeLog;
-import dev.isola.engine.lifecycle.Uses;
+import dev.isola.engine.lifecycle.ActivityTracker;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Attaching;
@@ -43,7 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class MeasuredSandboxTest {
   @TempDir Path folder;
-  private final FakeRecorder recorder = new FakeRecorder();
+  private final FakeMetricsRecorder recorder = new FakeMetricsRecorder();
   private final OpenExecutions executions = new OpenExecutions(recorder);
   private Provider provider;
   private Sandbox inner;
@@ -57,12 +57,12 @@ class MeasuredSandboxTest {
                 ProviderConfig.EMPTY,
                 new ProviderContext(new InstanceId("meter"), folder, InstantSource.system()));
     inner = provider.create(SandboxSpec.builder(new SandboxId("box")).build());
-    sandbox = new MeasuredSandbox(inner, "p", recorder, new Uses(), executions);
+    sandbox = new MeasuredSandbox(inner, "p", recorder, new ActivityTracker(), executions);
   }
 
   @AfterEach
   void close() {
-    provider.destroy(inner.id(), dev.isola.spi.Destroy.FORCE);
+    provider.destroy(inner.id(), dev.isola.spi.DestroyOptions.FORCE);
     provider.close();
   }
 

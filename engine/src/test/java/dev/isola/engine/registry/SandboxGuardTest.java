@@ -172,12 +172,12 @@ class SandboxGuardTest {
 
   @Test
   void anUnknownOutcomeOfAForkIsSaid() {
-    Forking.Origin origin = fake(Forking.Origin.class, this::hang);
+    Forking.ForkPoint origin = fake(Forking.ForkPoint.class, this::hang);
     Sandbox sandbox =
         new SandboxGuard(
-                new ProviderGuard("fake"), Map.of(Forking.Origin.class, Duration.ofMillis(50)))
+                new ProviderGuard("fake"), Map.of(Forking.ForkPoint.class, Duration.ofMillis(50)))
             .wrap(new FakeSandbox(() -> origin));
-    Forking.Origin guarded = sandbox.as(Forking.class).orElseThrow().freeze();
+    Forking.ForkPoint guarded = sandbox.as(Forking.class).orElseThrow().createForkPoint();
     assertThatThrownBy(guarded::close).isInstanceOf(DeadlineExceeded.class);
     SandboxSpec spec = SandboxSpec.builder(ID).startupTimeout(Duration.ofMillis(1)).build();
     assertThatThrownBy(() -> guarded.create(spec)).isInstanceOf(OutcomeUnknown.class);

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.Placement;
 import dev.isola.document.request.Workload;
-import dev.isola.engine.FakeHouse;
 import dev.isola.engine.FakeProvider;
+import dev.isola.engine.PlacementFixture;
 import dev.isola.engine.api.ProviderInstance;
-import dev.isola.engine.api.Standing;
+import dev.isola.engine.api.ProviderStatus;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.provider.Requirements;
@@ -41,19 +41,19 @@ class SelectionTableTest {
           "worktree");
 
   /** One row of the table. */
-  private record Row(Policy policy, Workload type, Isolation required, int healthy) {
+  private record Row(SelectionPolicy policy, Workload type, Isolation required, int healthy) {
     CreateRequest request() {
-      return CreateRequest.auto(FakeHouse.SPEC)
+      return CreateRequest.auto(PlacementFixture.SPEC)
           .with(Placement.DEFAULT.withWorkload(type))
           .requiring(Requirements.isolation(required));
     }
 
-    List<Standing> standings() {
+    List<ProviderStatus> standings() {
       return STANDINGS.get(healthy);
     }
   }
 
-  private static final List<List<Standing>> STANDINGS =
+  private static final List<List<ProviderStatus>> STANDINGS =
       IntStream.range(0, 1 << NAMES.size()).mapToObj(SelectionTableTest::standings).toList();
 
   private static final Map<String, ProviderInstance> INSTANCES =
@@ -66,15 +66,15 @@ class SelectionTableTest {
     return name.equals("aardvark") ? new FakeProvider(name, Isolation.VM) : new FakeProvider(name);
   }
 
-  private static List<Standing> standings(int healthy) {
-    List<Standing> standings = new ArrayList<>();
+  private static List<ProviderStatus> standings(int healthy) {
+    List<ProviderStatus> standings = new ArrayList<>();
     for (int i = 0; i < NAMES.size(); i++) {
       String name = NAMES.get(i);
       FakeProvider provider = provider(name);
       if ((healthy & 1 << i) == 0) {
         provider.ill(name + " is ill");
       }
-      standings.add(provider.standing());
+      standings.add(provider.status());
     }
     return standings;
   }
@@ -87,7 +87,9 @@ class SelectionTableTest {
           for (Workload type : Workload.values()) {
             for (Isolation required : Isolation.values()) {
               for (int healthy = 0; healthy < 1 << NAMES.size(); healthy++) {
-                rows.add(new Row(new Policy(mode, floor, process, true), type, required, healthy));
+                rows.add(
+                    new Row(
+                        new SelectionPolicy(mode, floor, process, true), type, required, healthy));
               }
             }
           }
@@ -105,8 +107,9 @@ class SelectionTableTest {
   }
 
   private static List<String> check(Row row) {
-    List<Standing> standings = row.standings();
-    Selection selection = new Selector(row.policy(), INSTANCES).select(row.request(), standings);
+    List<ProviderStatus> standings = row.standings();
+    Selection selection =
+        new ProviderSelector(row.policy(), INSTANCES).select(row.request(), standings);
     List<String> names = selection.names();
 
     for (ProviderInfo candidate : selection.candidates()) {
@@ -130,9 +133,9 @@ class SelectionTableTest {
         .isTrue();
     assertThat(names).as("%s", row).isEqualTo(expectedOrder(row, names));
 
-    List<Standing> shuffled = new ArrayList<>(standings);
+    List<ProviderStatus> shuffled = new ArrayList<>(standings);
     Collections.shuffle(shuffled, new Random(row.hashCode()));
-    assertThat(new Selector(row.policy(), INSTANCES).select(row.request(), shuffled))
+    assertThat(new ProviderSelector(row.policy(), INSTANCES).select(row.request(), shuffled))
         .as("the order in which providers were found does not matter: %s", row)
         .isEqualTo(selection);
     return names;

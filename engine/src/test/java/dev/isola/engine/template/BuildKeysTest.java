@@ -2,8 +2,8 @@ package dev.isola.engine.template;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.document.recipe.BuildStep;
 import dev.isola.document.recipe.Recipe;
-import dev.isola.document.recipe.Step;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -14,7 +14,7 @@ class BuildKeysTest {
   private static final String BASE = BuildKeys.base("sha256:1", Recipe.Defaults.NONE);
   private static final String FILES = "a".repeat(64);
 
-  private static String key(Step... steps) {
+  private static String key(BuildStep... steps) {
     return BuildKeys.of(BASE, List.of(steps)).getLast();
   }
 
@@ -24,7 +24,8 @@ class BuildKeysTest {
 
   @Test
   void sameStepsHaveTheSameKeys() {
-    List<Step> steps = List.of(new Step.Run("make"), new Step.Copy(FILES, ".", "/app"));
+    List<BuildStep> steps =
+        List.of(new BuildStep.Run("make"), new BuildStep.Copy(FILES, ".", "/app"));
     assertThat(BuildKeys.of(BASE, steps)).isEqualTo(BuildKeys.of(BASE, steps)).hasSize(2);
   }
 
@@ -32,22 +33,22 @@ class BuildKeysTest {
   void keyChangesWithEverythingThatCanChangeTheFiles() {
     List<String> keys =
         Stream.of(
-                key(new Step.Run("make")),
-                key(new Step.Run("make all")),
-                key(new Step.Run("make", Optional.of("user"))),
-                key(new Step.User("make")),
-                key(new Step.Workdir("make")),
-                key(new Step.Packages(List.of("make"))),
-                key(new Step.Packages(List.of("make", "all"))),
-                key(new Step.Env(Map.of("A", "1 B=2"))),
-                key(new Step.Env(Map.of("A", "1", "B", "2"))),
-                key(new Step.Env(Map.of())),
-                key(new Step.Copy(FILES, ".", "/app")),
-                key(new Step.Copy("b".repeat(64), ".", "/app")),
-                key(new Step.Copy(FILES, "./app", "")),
-                key(new Step.Copy(FILES, ".", "/app", Optional.of("user"), Optional.empty())),
-                key(new Step.Copy(FILES, ".", "/app", Optional.empty(), Optional.of("user"))),
-                key(new Step.Run("a"), new Step.Run("make")))
+                key(new BuildStep.Run("make")),
+                key(new BuildStep.Run("make all")),
+                key(new BuildStep.Run("make", Optional.of("user"))),
+                key(new BuildStep.User("make")),
+                key(new BuildStep.Workdir("make")),
+                key(new BuildStep.Packages(List.of("make"))),
+                key(new BuildStep.Packages(List.of("make", "all"))),
+                key(new BuildStep.Env(Map.of("A", "1 B=2"))),
+                key(new BuildStep.Env(Map.of("A", "1", "B", "2"))),
+                key(new BuildStep.Env(Map.of())),
+                key(new BuildStep.Copy(FILES, ".", "/app")),
+                key(new BuildStep.Copy("b".repeat(64), ".", "/app")),
+                key(new BuildStep.Copy(FILES, "./app", "")),
+                key(new BuildStep.Copy(FILES, ".", "/app", Optional.of("user"), Optional.empty())),
+                key(new BuildStep.Copy(FILES, ".", "/app", Optional.empty(), Optional.of("user"))),
+                key(new BuildStep.Run("a"), new BuildStep.Run("make")))
             .toList();
     assertThat(keys).doesNotHaveDuplicates();
   }
@@ -62,18 +63,21 @@ class BuildKeysTest {
                 BuildKeys.base("sha256:1", defaults(Map.of(), "A", "B")),
                 BuildKeys.base("sha256:1", defaults(Map.of(), "AB", ""))))
         .doesNotHaveDuplicates();
-    assertThat(BuildKeys.of(BASE, List.of(new Step.Run("make"))))
+    assertThat(BuildKeys.of(BASE, List.of(new BuildStep.Run("make"))))
         .isNotEqualTo(
             BuildKeys.of(
-                BuildKeys.base("sha256:2", Recipe.Defaults.NONE), List.of(new Step.Run("make"))));
+                BuildKeys.base("sha256:2", Recipe.Defaults.NONE),
+                List.of(new BuildStep.Run("make"))));
   }
 
   @Test
   void changedStepChangesTheKeysOfThoseAfterItOnly() {
     List<String> one =
-        BuildKeys.of(BASE, List.of(new Step.Run("a"), new Step.Run("b"), new Step.Run("c")));
+        BuildKeys.of(
+            BASE, List.of(new BuildStep.Run("a"), new BuildStep.Run("b"), new BuildStep.Run("c")));
     List<String> two =
-        BuildKeys.of(BASE, List.of(new Step.Run("a"), new Step.Run("x"), new Step.Run("c")));
+        BuildKeys.of(
+            BASE, List.of(new BuildStep.Run("a"), new BuildStep.Run("x"), new BuildStep.Run("c")));
     assertThat(one.getFirst()).isEqualTo(two.getFirst());
     assertThat(one.subList(1, 3)).doesNotContainAnyElementsOf(two.subList(1, 3));
   }

@@ -3,8 +3,8 @@ package dev.isola.engine.template;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.engine.api.BuildLine;
-import dev.isola.engine.api.BuildLine.Level;
+import dev.isola.engine.api.BuildLogEntry;
+import dev.isola.engine.api.BuildLogEntry.Level;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,7 +30,7 @@ class BuildLogTest {
   }
 
   private List<String> messages(long offset, long most) {
-    return logs.read("b", offset, most).stream().map(BuildLine::message).toList();
+    return logs.read("b", offset, most).stream().map(BuildLogEntry::message).toList();
   }
 
   @Test
@@ -42,7 +42,7 @@ class BuildLogTest {
       assertThat(log.lines()).isEqualTo(3);
     }
     assertThat(logs.read("b", 1, 1))
-        .containsExactly(new BuildLine(NOW, Level.WARN, Optional.of(2), "two\tand more"));
+        .containsExactly(new BuildLogEntry(NOW, Level.WARN, Optional.of(2), "two\tand more"));
     assertThat(messages(1, 10)).containsExactly("two\tand more", "three");
     assertThat(messages(3, 10)).isEmpty();
     assertThat(logs.read("other", 0, 10)).isEmpty();
@@ -120,7 +120,7 @@ class BuildLogTest {
   @Test
   void charactersOfTwoReadsStayWholeAndLinesAreCut() {
     List<String> lines = new ArrayList<>();
-    OutputLines output = new OutputLines(lines::add);
+    OutputLineSplitter output = new OutputLineSplitter(lines::add);
     byte[] bytes = "grün\nrest".getBytes(UTF_8);
     for (byte one : bytes) {
       output.add(new byte[] {one});

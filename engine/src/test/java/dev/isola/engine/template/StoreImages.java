@@ -1,8 +1,8 @@
 package dev.isola.engine.template;
 
+import dev.isola.host.image.ImageLimits;
 import dev.isola.host.image.ImageSource;
 import dev.isola.host.image.ImageStore;
-import dev.isola.host.image.Limits;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.NotFound;
@@ -74,7 +74,7 @@ public record StoreImages(ImageStore store) implements TemplateImages {
     store.add(
         name,
         ImageSource.tar(archive, "a build"),
-        new ImageStore.Adding(Limits.DEFAULT, false, words -> {}));
+        new ImageStore.AddOptions(ImageLimits.DEFAULT, false, words -> {}));
   }
 
   @Override

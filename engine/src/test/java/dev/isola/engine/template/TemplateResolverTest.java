@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import dev.isola.document.SpecDocument;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.TemplateView;
-import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.startup.Startup;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Secret;
@@ -44,9 +44,9 @@ class TemplateResolverTest {
             return TOOLS;
           });
 
-  private Order order(Map<String, Object> document) {
+  private SandboxRequest order(Map<String, Object> document) {
     CreateRequest request = SpecDocument.fromMap(document, () -> new SandboxId("box"));
-    return Order.of(request.from(SpecDocument.template("tools", document)));
+    return SandboxRequest.of(request.withTemplate(SpecDocument.template("tools", document)));
   }
 
   private SandboxSpec resolved(Map<String, Object> document) {
@@ -106,18 +106,19 @@ class TemplateResolverTest {
 
   @Test
   void resolvedOrderIsNotResolvedAgainAndKeepsTheKeyOfTheRequest() {
-    Order order = order(Map.of()).withKey("key");
-    Order resolved = resolver.resolve(order);
+    SandboxRequest order = order(Map.of()).withIdempotencyKey("key");
+    SandboxRequest resolved = resolver.resolve(order);
     TemplateResolver none =
         new TemplateResolver(
             name -> {
               throw new AssertionError("is looked up twice");
             });
     assertThat(none.resolve(resolved)).isEqualTo(resolved);
-    assertThat(resolved.boundKey()).isEqualTo(order.boundKey());
-    Order other =
-        Order.of(order.request().from(SpecDocument.template("other", Map.of()))).withKey("key");
-    assertThat(resolved.boundKey()).isNotEqualTo(other.boundKey());
+    assertThat(resolved.idempotencyKey()).isEqualTo(order.idempotencyKey());
+    SandboxRequest other =
+        SandboxRequest.of(order.request().withTemplate(SpecDocument.template("other", Map.of())))
+            .withIdempotencyKey("key");
+    assertThat(resolved.idempotencyKey()).isNotEqualTo(other.idempotencyKey());
   }
 
   @Test

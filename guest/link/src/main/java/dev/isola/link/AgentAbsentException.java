@@ -22,11 +22,11 @@ public final class AgentAbsentException extends IOException {
   }
 
   /** Says that it is known to have ended: nobody has to wait whether it comes. */
-  public static AgentAbsentException forGood(String message, @Nullable Throwable cause) {
+  public static AgentAbsentException permanent(String message, @Nullable Throwable cause) {
     return new AgentAbsentException(message, cause, true);
   }
 
-  boolean isForGood() {
+  boolean isPermanent() {
     return forGood;
   }
 }

@@ -4,15 +4,15 @@ import java.nio.file.Path;
 
 /** The guest agent's executable, which travels inside a jar and runs from a folder. */
 public final class AgentBinary {
-  static final PackedProgram PROGRAM =
-      new PackedProgram("guest agent", "guest/agent", "META-INF/isola/agent", "isola-agent");
+  static final EmbeddedProgram PROGRAM =
+      new EmbeddedProgram("guest agent", "guest/agent", "META-INF/isola/agent", "isola-agent");
 
   private AgentBinary() {}
 
   /**
    * Puts the agent into {@code folder}.
    *
-   * @see PackedProgram#install
+   * @see EmbeddedProgram#install
    */
   public static Path install(Path folder) {
     return PROGRAM.install(folder);

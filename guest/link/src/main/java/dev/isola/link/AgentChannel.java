@@ -30,13 +30,13 @@ public interface AgentChannel extends Closeable {
    * pipe or virtio port bytes of an earlier connection may still be under way, and the greeting
    * reads over them.
    */
-  boolean delimited();
+  boolean isConnectionOriented();
 
   /**
    * Returns true when a blocked virtual thread gives up its carrier; otherwise platform threads are
    * used.
    */
-  boolean parks();
+  boolean supportsVirtualThreads();
 
   @Override
   void close();

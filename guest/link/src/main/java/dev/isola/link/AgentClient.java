@@ -26,7 +26,7 @@ final class AgentClient implements AutoCloseable {
   private final SandboxId id;
   private final AgentConnector connector;
   private final Secret secret;
-  private final LinkOptions options;
+  private final LinkTimeouts options;
   private final Supplier<Optional<Exit>> causeOfDeath;
   private final ReentrantLock connecting = new ReentrantLock();
   private volatile @Nullable AgentConnection current;
@@ -36,7 +36,7 @@ final class AgentClient implements AutoCloseable {
   private volatile boolean closed;
   private volatile boolean connectedBefore;
 
-  AgentClient(SandboxId id, AgentConnector connector, Secret secret, LinkOptions options) {
+  AgentClient(SandboxId id, AgentConnector connector, Secret secret, LinkTimeouts options) {
     this(id, connector, secret, options, Optional::empty);
   }
 
@@ -44,7 +44,7 @@ final class AgentClient implements AutoCloseable {
       SandboxId id,
       AgentConnector connector,
       Secret secret,
-      LinkOptions options,
+      LinkTimeouts options,
       Supplier<Optional<Exit>> causeOfDeath) {
     this.id = id;
     this.connector = connector;
@@ -54,7 +54,7 @@ final class AgentClient implements AutoCloseable {
   }
 
   /** Returns how a command ended whose sandbox went away under it, and why nobody saw it. */
-  Exit lastExit(String why) {
+  Exit exitWhenGone(String why) {
     return causeOfDeath.get().orElseGet(() -> new Exit.Lost(why));
   }
 
@@ -62,30 +62,30 @@ final class AgentClient implements AutoCloseable {
     return id;
   }
 
-  LinkOptions options() {
+  LinkTimeouts timeouts() {
     return options;
   }
 
   /** Returns why the sandbox is gone; empty while it is not known to be. */
-  Optional<String> gone() {
+  Optional<String> goneReason() {
     AgentConnection connection = current;
     if (gone == null && connection != null && state != SandboxState.STOPPED) {
       connection
-          .loss()
-          .filter(loss -> loss.kind() == Loss.Kind.GONE)
-          .ifPresent(loss -> gone = loss.why());
+          .closeReason()
+          .filter(loss -> loss.kind() == CloseReason.Kind.GONE)
+          .ifPresent(loss -> gone = loss.message());
     }
     return Optional.ofNullable(gone);
   }
 
   /** Makes every call from now on throw {@link dev.isola.spi.error.Gone}. */
   void markGone(String why) {
-    if (gone().isEmpty()) {
+    if (goneReason().isEmpty()) {
       gone = why;
     }
     AgentConnection connection = current;
     if (connection != null) {
-      connection.end(why);
+      connection.markGone(why);
     }
     AgentChannel unanswered = greeting;
     if (unanswered != null) {
@@ -97,7 +97,7 @@ final class AgentClient implements AutoCloseable {
    * Says what the provider did to the sandbox. A frozen agent is not taken for a dead one, a
    * stopped one is not missed, and one that runs again is connected to anew.
    */
-  void become(SandboxState now) {
+  void setState(SandboxState now) {
     AgentConnection connection = current;
     if (now == SandboxState.RUNNING && state == SandboxState.STOPPED) {
       current = null;
@@ -106,7 +106,7 @@ final class AgentClient implements AutoCloseable {
         connection.close();
       }
     } else if (connection != null) {
-      connection.quiet(now != SandboxState.RUNNING);
+      connection.pauseKeepalive(now != SandboxState.RUNNING);
     }
     state = now;
   }
@@ -132,7 +132,7 @@ final class AgentClient implements AutoCloseable {
       connecting.lockInterruptibly();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Loss.cancelled(id, "connecting");
+      throw CloseReason.cancelled(id, "connecting");
     }
     try {
       connection = current;
@@ -157,9 +157,9 @@ final class AgentClient implements AutoCloseable {
    *
    * @param window added to the request as its CREDIT unless 0
    */
-  LinkStream open(Operation operation, FieldsBuilder request, int window) {
+  LinkStream open(AgentOperation operation, WireFieldsBuilder request, int window) {
     if (window > 0) {
-      request.add(Tag.CREDIT, window);
+      request.add(FieldTag.CREDIT, window);
     }
     AgentConnection connection = connection();
     try {
@@ -176,21 +176,22 @@ final class AgentClient implements AutoCloseable {
    * Asks for something that is answered by END alone. What changes nothing is asked again once
    * after a drop.
    */
-  Fields call(Operation operation, FieldsBuilder request, Duration patience) {
+  WireFields call(AgentOperation operation, WireFieldsBuilder request, Duration patience) {
     LinkStream stream = open(operation, request, 0);
     try {
-      return stream.end(patience);
+      return stream.awaitEnd(patience);
     } catch (ProviderUnavailable e) {
-      Loss loss = stream.loss();
-      if (operation.changes() || loss == null || !loss.recoverable()) {
+      CloseReason loss = stream.closeReason();
+      if (operation.isMutating() || loss == null || !loss.isRecoverable()) {
         throw e;
       }
-      return open(operation, request, 0).end(patience);
+      return open(operation, request, 0).awaitEnd(patience);
     }
   }
 
   /** Like {@link #call} for what may be repeated; an interrupt waits until it is done. */
-  Fields callUninterrupted(Operation operation, FieldsBuilder request, Duration patience) {
+  WireFields callUninterrupted(
+      AgentOperation operation, WireFieldsBuilder request, Duration patience) {
     boolean interrupted = Thread.interrupted();
     try {
       while (true) {
@@ -231,28 +232,28 @@ final class AgentClient implements AutoCloseable {
     while (true) {
       refuseWhenOver();
       long spent = System.nanoTime() - start;
-      Duration left = options.connect().minusNanos(spent);
+      Duration left = options.connectTimeout().minusNanos(spent);
       if (last != null && !left.isPositive()) {
         throw last; // with no time left nobody is asked
       }
       try {
         return greet(left);
       } catch (ClosedByInterruptException e) {
-        throw Loss.cancelled(id, "connecting");
+        throw CloseReason.cancelled(id, "connecting");
       } catch (AgentAbsentException e) {
         String why = String.valueOf(e.getMessage());
-        last = Loss.gone(id, why);
-        if (e.isForGood() || (connectedBefore && spent >= options.absent().toNanos())) {
+        last = CloseReason.gone(id, why);
+        if (e.isPermanent() || (connectedBefore && spent >= options.absenceTimeout().toNanos())) {
           gone = why;
           throw last;
         }
-      } catch (LostException e) {
-        last = e.loss().exception(id, false);
-        if (!e.loss().recoverable()) {
+      } catch (ConnectionLostException e) {
+        last = e.reason().exception(id, false);
+        if (!e.reason().isRecoverable()) {
           throw last;
         }
       } catch (IOException e) {
-        throw Loss.unreachable(id, String.valueOf(e.getMessage()));
+        throw CloseReason.unreachable(id, String.valueOf(e.getMessage()));
       }
       pauseFor(pause);
       pause = Math.min(pause * 2, 50_000_000);
@@ -261,20 +262,21 @@ final class AgentClient implements AutoCloseable {
 
   private AgentConnection greet(Duration left) throws IOException {
     AgentChannel channel = connector.open(left);
-    Duration patience = left.compareTo(options.greeting()) < 0 ? left : options.greeting();
+    Duration patience =
+        left.compareTo(options.handshakeTimeout()) < 0 ? left : options.handshakeTimeout();
     greeting = channel;
     try {
       if (gone != null) {
         channel.close(); // it ended meanwhile
       }
-      return AgentConnection.open(id, channel, secret, options.withGreeting(patience));
+      return AgentConnection.open(id, channel, secret, options.withHandshakeTimeout(patience));
     } finally {
       greeting = null;
     }
   }
 
   private void refuseWhenNotRunning() {
-    if (state != SandboxState.RUNNING && gone().isEmpty()) {
+    if (state != SandboxState.RUNNING && goneReason().isEmpty()) {
       throw Fault.of(
               ErrorCode.ILLEGAL_STATE,
               "sandbox " + id + " is " + state.name().toLowerCase(Locale.ROOT),
@@ -285,19 +287,19 @@ final class AgentClient implements AutoCloseable {
   }
 
   private void refuseWhenOver() {
-    Optional<String> why = gone();
+    Optional<String> why = goneReason();
     if (why.isPresent()) {
-      throw Loss.gone(id, why.get());
+      throw CloseReason.gone(id, why.get());
     }
     if (closed) {
-      throw Loss.unreachable(id, "its provider was closed");
+      throw CloseReason.unreachable(id, "its provider was closed");
     }
   }
 
   private void pauseFor(long nanos) {
     LockSupport.parkNanos(this, nanos);
     if (Thread.currentThread().isInterrupted()) {
-      throw Loss.cancelled(id, "connecting");
+      throw CloseReason.cancelled(id, "connecting");
     }
   }
 }

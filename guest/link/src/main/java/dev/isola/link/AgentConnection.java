@@ -34,16 +34,16 @@ final class AgentConnection implements AutoCloseable {
 
   private final SandboxId id;
   private final AgentChannel channel;
-  private final LinkOptions options;
-  private final Outbox outbox = new Outbox();
+  private final LinkTimeouts options;
+  private final SendQueue outbox = new SendQueue();
   private final ConcurrentHashMap<Integer, LinkStream> streams = new ConcurrentHashMap<>();
   private final ConcurrentHashMap<Long, CompletableFuture<Boolean>> pings =
       new ConcurrentHashMap<>();
   private final AtomicInteger lastStream = new AtomicInteger();
   private final AtomicInteger agentStreams = new AtomicInteger();
   private final AtomicLong lastPing = new AtomicLong();
-  private final AtomicReference<@Nullable Loss> loss = new AtomicReference<>();
-  private final CompletableFuture<Greeting.Welcome> greeted = new CompletableFuture<>();
+  private final AtomicReference<@Nullable CloseReason> loss = new AtomicReference<>();
+  private final CompletableFuture<Handshake.Welcome> greeted = new CompletableFuture<>();
   private final Thread reader;
   private final Thread writer;
   private final Thread pulse;
@@ -53,7 +53,7 @@ final class AgentConnection implements AutoCloseable {
   private volatile int sendWindow = Wire.FRAME_MAX;
   private int lastIncoming = Wire.AGENT_STREAM - 1;
 
-  private AgentConnection(SandboxId id, AgentChannel channel, Secret secret, LinkOptions options) {
+  private AgentConnection(SandboxId id, AgentChannel channel, Secret secret, LinkTimeouts options) {
     this.id = id;
     this.channel = channel;
     this.options = options;
@@ -65,25 +65,29 @@ final class AgentConnection implements AutoCloseable {
   /**
    * Greets the agent at the other end of {@code channel}, which is closed when that fails.
    *
-   * @throws LostException when the agent is silent, does not prove itself or closes the channel
+   * @throws ConnectionLostException when the agent is silent, does not prove itself or closes the
+   *     channel
    * @throws SandboxException with {@code CANCELLED} when the thread is interrupted
    */
   static AgentConnection open(
-      SandboxId id, AgentChannel channel, Secret secret, LinkOptions options) throws LostException {
+      SandboxId id, AgentChannel channel, Secret secret, LinkTimeouts options)
+      throws ConnectionLostException {
     AgentConnection connection = new AgentConnection(id, channel, secret, options);
     connection.reader.start();
     try {
-      connection.greeted.get(options.greeting().toNanos(), TimeUnit.NANOSECONDS);
+      connection.greeted.get(options.handshakeTimeout().toNanos(), TimeUnit.NANOSECONDS);
       return connection;
     } catch (TimeoutException e) {
-      String why = "no greeting within " + options.greeting().toMillis() + " ms";
-      throw new LostException(connection.lose(new Loss(Loss.Kind.SILENT, why)));
+      String why = "no greeting within " + options.handshakeTimeout().toMillis() + " ms";
+      throw new ConnectionLostException(
+          connection.closeWith(new CloseReason(CloseReason.Kind.SILENT, why)));
     } catch (InterruptedException e) {
       connection.close();
       Thread.currentThread().interrupt();
-      throw Loss.cancelled(id, "connecting");
+      throw CloseReason.cancelled(id, "connecting");
     } catch (ExecutionException e) {
-      throw new LostException(connection.lose(new Loss(Loss.Kind.DROPPED, "the greeting failed")));
+      throw new ConnectionLostException(
+          connection.closeWith(new CloseReason(CloseReason.Kind.DROPPED, "the greeting failed")));
     }
   }
 
@@ -91,7 +95,7 @@ final class AgentConnection implements AutoCloseable {
     return id;
   }
 
-  Greeting.Welcome welcome() {
+  Handshake.Welcome welcome() {
     return greeted.join();
   }
 
@@ -99,12 +103,12 @@ final class AgentConnection implements AutoCloseable {
     return loss.get() != null;
   }
 
-  Optional<Loss> loss() {
+  Optional<CloseReason> closeReason() {
     return Optional.ofNullable(loss.get());
   }
 
   /** Stops (or resumes) looking for signs of life, while the sandbox is frozen on purpose. */
-  void quiet(boolean on) {
+  void pauseKeepalive(boolean on) {
     lastReceived = System.nanoTime();
     quiet = on;
   }
@@ -115,33 +119,35 @@ final class AgentConnection implements AutoCloseable {
    * @param request whose CREDIT field is {@code window}, where the answer has content
    * @throws SandboxException when the connection is closed; the request was not sent then
    */
-  LinkStream request(Operation operation, FieldsBuilder request, int window) {
+  LinkStream request(AgentOperation operation, WireFieldsBuilder request, int window) {
     int number = lastStream.incrementAndGet();
     if (number <= 0) {
-      throw lose(new Loss(Loss.Kind.CLOSED, "all stream numbers are used")).exception(id, false);
+      throw closeWith(new CloseReason(CloseReason.Kind.CLOSED, "all stream numbers are used"))
+          .exception(id, false);
     }
     byte[] frame = request.frame(Wire.REQUEST, number);
     LinkStream stream = new LinkStream(this, number, operation, window, sendWindow);
     streams.put(number, stream);
     boolean sent = false;
     try {
-      sent = content(ByteBuffer.wrap(frame));
+      sent = sendContent(ByteBuffer.wrap(frame));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Loss.cancelled(id, operation.toString());
+      throw CloseReason.cancelled(id, operation.toString());
     } finally {
       if (!sent) {
         streams.remove(number);
       }
     }
-    Loss why = loss.get();
+    CloseReason why = loss.get();
     if (!sent) {
-      Loss known = why == null ? new Loss(Loss.Kind.DROPPED, "the connection is closed") : why;
+      CloseReason known =
+          why == null ? new CloseReason(CloseReason.Kind.DROPPED, "the connection is closed") : why;
       throw known.exception(id, false);
     }
     if (why != null) {
       // It was closed between the two steps, and may not have told this stream.
-      stream.lose(why);
+      stream.connectionClosed(why);
     }
     return stream;
   }
@@ -156,48 +162,50 @@ final class AgentConnection implements AutoCloseable {
       return Duration.ofNanos(System.nanoTime() - from);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Loss.cancelled(id, "ping");
+      throw CloseReason.cancelled(id, "ping");
     } catch (TimeoutException | ExecutionException e) {
-      Loss why = new Loss(Loss.Kind.SILENT, "no answer to a ping within " + patience);
-      throw lose(why).exception(id, false);
+      CloseReason why =
+          new CloseReason(CloseReason.Kind.SILENT, "no answer to a ping within " + patience);
+      throw closeWith(why).exception(id, false);
     }
   }
 
   /** Queues a frame of content, waiting while the agent does not read; false when closed. */
-  boolean content(ByteBuffer frame) throws InterruptedException {
+  boolean sendContent(ByteBuffer frame) throws InterruptedException {
     return outbox.put(frame);
   }
 
   /** Queues a frame of content that is in a file, in the same way. */
-  boolean content(byte[] header, FilePart part) throws InterruptedException {
+  boolean sendContent(byte[] header, FileRegion part) throws InterruptedException {
     return outbox.put(header, part);
   }
 
   /** Queues a small frame without waiting. */
-  void control(byte[] frame) {
+  void sendControl(byte[] frame) {
     boolean queued = outbox.putControl(frame);
     assert queued || isClosed();
   }
 
   /** Closes the connection because of something the agent sent; returns why it is closed. */
-  Loss violated(String what) {
-    return lose(new Loss(Loss.Kind.VIOLATION, "the agent broke the protocol: " + what));
+  CloseReason protocolViolation(String what) {
+    return closeWith(
+        new CloseReason(CloseReason.Kind.VIOLATION, "the agent broke the protocol: " + what));
   }
 
   /** Closes the connection; the agent and its commands go on. */
   @Override
   public void close() {
-    lose(new Loss(Loss.Kind.CLOSED, "the connection was closed here"));
+    closeWith(new CloseReason(CloseReason.Kind.CLOSED, "the connection was closed here"));
   }
 
   /** Closes the connection because the sandbox is gone. */
-  void end(String why) {
-    lose(new Loss(Loss.Kind.GONE, why));
+  void markGone(String why) {
+    closeWith(new CloseReason(CloseReason.Kind.GONE, why));
   }
 
   /** Closes the channel as if it had failed, for tests. */
-  void drop() {
-    lose(new Loss(Loss.Kind.DROPPED, "dropped"));
+  void simulateDrop() {
+    closeWith(new CloseReason(CloseReason.Kind.DROPPED, "dropped"));
   }
 
   /** Returns the threads, for tests that look whether they have ended. */
@@ -207,7 +215,7 @@ final class AgentConnection implements AutoCloseable {
 
   private Thread thread(String name, Runnable body) {
     String full = "isola-link-" + name + "-" + id;
-    return channel.parks()
+    return channel.supportsVirtualThreads()
         ? Thread.ofVirtual().name(full).unstarted(body)
         : Thread.ofPlatform().daemon().name(full).unstarted(body);
   }
@@ -215,7 +223,7 @@ final class AgentConnection implements AutoCloseable {
   private void read(Secret secret) {
     try {
       FrameReader frames = new FrameReader(channel, this::isBulk);
-      Greeting.Welcome welcome = new Greeting(frames, channel, secret).perform();
+      Handshake.Welcome welcome = new Handshake(frames, channel, secret).perform();
       sendWindow = welcome.window();
       lastReceived = System.nanoTime();
       writer.start();
@@ -227,11 +235,11 @@ final class AgentConnection implements AutoCloseable {
         take(frame);
       }
     } catch (ProtocolViolation e) {
-      violated(String.valueOf(e.getMessage()));
+      protocolViolation(String.valueOf(e.getMessage()));
     } catch (IOException e) {
-      lose(new Loss(Loss.Kind.DROPPED, String.valueOf(e.getMessage())));
+      closeWith(new CloseReason(CloseReason.Kind.DROPPED, String.valueOf(e.getMessage())));
     } catch (RuntimeException | Error e) {
-      lose(new Loss(Loss.Kind.VIOLATION, "reading failed: " + e));
+      closeWith(new CloseReason(CloseReason.Kind.VIOLATION, "reading failed: " + e));
       throw e;
     }
   }
@@ -255,7 +263,7 @@ final class AgentConnection implements AutoCloseable {
       outbox.writeTo(channel);
     } catch (IOException e) {
       waitForFarewell();
-      lose(new Loss(Loss.Kind.DROPPED, "writing failed: " + e.getMessage()));
+      closeWith(new CloseReason(CloseReason.Kind.DROPPED, "writing failed: " + e.getMessage()));
     } catch (InterruptedException e) {
       close();
     }
@@ -276,7 +284,7 @@ final class AgentConnection implements AutoCloseable {
       case Wire.PONG -> ponged(frame);
       case Wire.BYE -> {
         requireConnection(frame);
-        bye = Fields.parse(frame.payload()).optionalText(Tag.REASON).orElse("no reason");
+        bye = WireFields.parse(frame.payload()).optionalText(FieldTag.REASON).orElse("no reason");
       }
       case Wire.INCOMING -> incoming(frame);
       case Wire.RESPONSE,
@@ -299,9 +307,9 @@ final class AgentConnection implements AutoCloseable {
       throw new ProtocolViolation(
           "a frame of type " + frame.type() + " for a stream that is not open");
     }
-    if (frame.terminal()) {
+    if (frame.isTerminal()) {
       streams.remove(frame.stream());
-      if (stream.operation() == Operation.INCOMING) {
+      if (stream.operation() == AgentOperation.INCOMING) {
         agentStreams.decrementAndGet();
       }
     }
@@ -331,9 +339,9 @@ final class AgentConnection implements AutoCloseable {
     if (number >= 0 || (number <= lastIncoming && lastIncoming < 0)) {
       throw new ProtocolViolation("INCOMING with a stream number that is not the agent's or used");
     }
-    Fields fields = Fields.parse(frame.payload());
-    LinkStream relay = streams.get(fields.range(Tag.RELAY, 1, Integer.MAX_VALUE));
-    if (relay == null || relay.operation() != Operation.RELAY) {
+    WireFields fields = WireFields.parse(frame.payload());
+    LinkStream relay = streams.get(fields.range(FieldTag.RELAY, 1, Integer.MAX_VALUE));
+    if (relay == null || relay.operation() != AgentOperation.RELAY) {
       throw new ProtocolViolation("INCOMING without a relay");
     }
     if (agentStreams.incrementAndGet() > AGENT_STREAMS_MAX) {
@@ -341,7 +349,7 @@ final class AgentConnection implements AutoCloseable {
     }
     lastIncoming = number;
     LinkStream stream =
-        new LinkStream(this, number, Operation.INCOMING, INCOMING_WINDOW, sendWindow);
+        new LinkStream(this, number, AgentOperation.INCOMING, INCOMING_WINDOW, sendWindow);
     streams.put(number, stream);
     relay.incoming(stream);
   }
@@ -364,7 +372,7 @@ final class AgentConnection implements AutoCloseable {
 
   /** Closes the connection when something is open and the agent gives no sign of life. */
   private void watchLiveness() {
-    long silence = options.silence().toNanos();
+    long silence = options.keepaliveTime().toNanos();
     long pingedAt = 0;
     boolean pinged = false;
     while (!isClosed()) {
@@ -372,15 +380,15 @@ final class AgentConnection implements AutoCloseable {
       long heard = lastReceived;
       if (quiet || streams.isEmpty() || (pinged && heard - pingedAt > 0)) {
         pinged = false;
-      } else if (pinged && now - pingedAt > options.pong().toNanos()) {
-        lose(new Loss(Loss.Kind.SILENT, "the agent does not answer"));
+      } else if (pinged && now - pingedAt > options.keepaliveTimeout().toNanos()) {
+        closeWith(new CloseReason(CloseReason.Kind.SILENT, "the agent does not answer"));
       } else if (!pinged && now - heard >= silence) {
         pinged = true;
         pingedAt = now;
         sendPing(new CompletableFuture<>());
       }
       checkCancelled(now);
-      long wait = pinged ? options.pong().toNanos() / 4 : silence / 2;
+      long wait = pinged ? options.keepaliveTimeout().toNanos() / 4 : silence / 2;
       if (!isClosed()) {
         LockSupport.parkNanos(this, wait);
       }
@@ -394,36 +402,39 @@ final class AgentConnection implements AutoCloseable {
     for (LinkStream stream : streams.values()) {
       stream.cancelLingering(now - LINGER.toNanos());
       if (stream.cancelledBefore(now - CANCEL_PATIENCE.toNanos())) {
-        violated("a cancelled stream was not ended");
+        protocolViolation("a cancelled stream was not ended");
       }
     }
   }
 
   /** Closes everything, once; returns why the connection is closed. */
-  private Loss lose(Loss wanted) {
-    Loss why = told(wanted);
+  private CloseReason closeWith(CloseReason wanted) {
+    CloseReason why = told(wanted);
     if (!loss.compareAndSet(null, why)) {
-      return loss().orElse(why);
+      return closeReason().orElse(why);
     }
     channel.close();
     outbox.close();
-    streams.values().forEach(stream -> stream.lose(why));
+    streams.values().forEach(stream -> stream.connectionClosed(why));
     streams.clear();
-    pings.values().forEach(waiting -> waiting.completeExceptionally(new IOException(why.why())));
+    pings
+        .values()
+        .forEach(waiting -> waiting.completeExceptionally(new IOException(why.message())));
     pings.clear();
-    greeted.completeExceptionally(new IOException(why.why()));
+    greeted.completeExceptionally(new IOException(why.message()));
     LockSupport.unpark(pulse);
     return why;
   }
 
   /** What the agent said before it left is better than what was seen of it. */
-  private Loss told(Loss wanted) {
+  private CloseReason told(CloseReason wanted) {
     String reason = bye;
-    if (reason == null || wanted.kind() != Loss.Kind.DROPPED) {
+    if (reason == null || wanted.kind() != CloseReason.Kind.DROPPED) {
       return wanted;
     }
     return reason.equals("replaced")
-        ? new Loss(Loss.Kind.REPLACED, "another server took over")
-        : new Loss(Loss.Kind.GONE, "its agent ended (" + RemoteError.tidy(reason) + ")");
+        ? new CloseReason(CloseReason.Kind.REPLACED, "another server took over")
+        : new CloseReason(
+            CloseReason.Kind.GONE, "its agent ended (" + RemoteError.sanitize(reason) + ")");
   }
 }

@@ -49,11 +49,11 @@ class AgentExecution implements Execution {
    * @param timeout where it is known here
    * @param stdin whether it has an open standard input
    */
-  record Start(
+  record StartInfo(
       long execution, long pid, long startedNanos, Optional<Duration> timeout, boolean stdin) {}
 
   private final AgentClient client;
-  private final Start start;
+  private final StartInfo start;
   private final ReentrantLock attaching = new ReentrantLock();
   private final OutputStream stdin;
   private volatile LinkStream stream;
@@ -63,12 +63,12 @@ class AgentExecution implements Execution {
   private volatile long durationNanos;
   private volatile boolean closed;
 
-  AgentExecution(AgentClient client, LinkStream stream, Start start, long position) {
+  AgentExecution(AgentClient client, LinkStream stream, StartInfo start, long position) {
     this.client = client;
     this.stream = stream;
     this.start = start;
     this.position = position;
-    this.stdin = new ExecutionInput(this::inputStream, start.stdin());
+    this.stdin = new ExecutionStdin(this::inputStream, start.stdin());
   }
 
   @Override
@@ -152,7 +152,7 @@ class AgentExecution implements Execution {
     return client;
   }
 
-  final boolean ended() {
+  final boolean hasEnded() {
     return exit != null;
   }
 
@@ -165,9 +165,9 @@ class AgentExecution implements Execution {
   }
 
   /** Makes sure that the stream is live, attaching again when it was lost. */
-  final LinkStream attached() {
+  final LinkStream ensureAttached() {
     LinkStream now = stream;
-    Loss loss = now.loss();
+    CloseReason loss = now.closeReason();
     if (loss != null && exit == null) {
       reattach(now, loss, loss.exception(client.id(), false));
     }
@@ -207,9 +207,9 @@ class AgentExecution implements Execution {
         return frame;
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
-        throw Loss.cancelled(client.id(), "waiting for the command");
+        throw CloseReason.cancelled(client.id(), "waiting for the command");
       } catch (SandboxException e) {
-        Loss loss = now.loss();
+        CloseReason loss = now.closeReason();
         if (loss == null) {
           throw e;
         }
@@ -238,7 +238,7 @@ class AgentExecution implements Execution {
         case Wire.OUTPUT -> data(frame);
         case Wire.GAP -> gap(frame);
         case Wire.END -> {
-          ended(Fields.parse(frame.payload()));
+          hasEnded(WireFields.parse(frame.payload()));
           yield null;
         }
         case Wire.ERROR -> {
@@ -248,7 +248,7 @@ class AgentExecution implements Execution {
         default -> throw new ProtocolViolation("a frame of type " + frame.type());
       };
     } catch (ProtocolViolation e) {
-      throw now.violated(e.getMessage());
+      throw now.protocolViolation(e.getMessage());
     }
   }
 
@@ -279,8 +279,8 @@ class AgentExecution implements Execution {
     position = offset + count;
   }
 
-  private void ended(Fields fields) {
-    durationNanos = fields.count(Tag.DURATION_NS, 0);
+  private void hasEnded(WireFields fields) {
+    durationNanos = fields.count(FieldTag.DURATION_NS, 0);
     limitsMet = ExitFields.limitsMet(fields);
     exit = ExitFields.exit(fields, start.timeout());
   }
@@ -303,26 +303,26 @@ class AgentExecution implements Execution {
     }
   }
 
-  private void reattach(LinkStream lost, Loss loss, SandboxException why) {
+  private void reattach(LinkStream lost, CloseReason loss, SandboxException why) {
     attaching.lock();
     try {
       if (stream != lost || exit != null) {
         return;
       }
-      if (loss.kind() == Loss.Kind.GONE) {
-        lost(client.lastExit(loss.why()));
+      if (loss.kind() == CloseReason.Kind.GONE) {
+        lost(client.exitWhenGone(loss.message()));
         return;
       }
-      if (!loss.recoverable() || closed) {
-        throw unknown(loss.why(), why);
+      if (!loss.isRecoverable() || closed) {
+        throw unknown(loss.message(), why);
       }
-      stream = Attach.open(client, start.execution(), position);
+      stream = AttachRequest.open(client, start.execution(), position);
     } catch (Gone e) {
-      lost(client.lastExit(e.fault().what()));
+      lost(client.exitWhenGone(e.fault().problem()));
     } catch (NotFound e) {
       exit = new Exit.Lost("the agent no longer knows the execution");
     } catch (ProviderUnavailable e) {
-      throw unknown(e.fault().what(), e);
+      throw unknown(e.fault().problem(), e);
     } finally {
       attaching.unlock();
     }
@@ -339,16 +339,16 @@ class AgentExecution implements Execution {
   }
 
   private void send(Signal signal, int scope) {
-    FieldsBuilder request =
-        new FieldsBuilder(Operation.SIGNAL)
-            .add(Tag.EXECUTION, start.execution())
-            .add(Tag.SIGNAL, signal.number())
-            .add(Tag.SCOPE, scope);
+    WireFieldsBuilder request =
+        new WireFieldsBuilder(AgentOperation.SIGNAL)
+            .add(FieldTag.EXECUTION, start.execution())
+            .add(FieldTag.SIGNAL, signal.number())
+            .add(FieldTag.SCOPE, scope);
     try {
       if (scope == Wire.SCOPE_TREE) {
         killTree(request);
       } else {
-        client.call(Operation.SIGNAL, request, client.options().answer());
+        client.call(AgentOperation.SIGNAL, request, client.timeouts().responseTimeout());
       }
     } catch (Gone | NotFound nothingLeft) {
       // Whatever is gone needs no signal.
@@ -356,11 +356,11 @@ class AgentExecution implements Execution {
   }
 
   /** Killing may be repeated: an answer that was lost is asked for once more. */
-  private void killTree(FieldsBuilder request) {
+  private void killTree(WireFieldsBuilder request) {
     try {
-      client.callUninterrupted(Operation.SIGNAL, request, client.options().answer());
+      client.callUninterrupted(AgentOperation.SIGNAL, request, client.timeouts().responseTimeout());
     } catch (OutcomeUnknown lost) {
-      client.callUninterrupted(Operation.SIGNAL, request, client.options().answer());
+      client.callUninterrupted(AgentOperation.SIGNAL, request, client.timeouts().responseTimeout());
     }
   }
 }

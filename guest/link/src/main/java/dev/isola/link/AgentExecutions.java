@@ -34,7 +34,7 @@ final class AgentExecutions implements Attaching {
   }
 
   Execution start(Command command) {
-    return Crowd.enter(
+    return ProcessSlotRetry.run(
         () -> {
           LinkStream stream = open(request(command, command.env()));
           return new AgentExecution(client, stream, started(command, stream, command.stdin()), 0);
@@ -44,12 +44,12 @@ final class AgentExecutions implements Attaching {
   Terminal open(Command command, TerminalSize size) {
     Map<String, String> env = new HashMap<>(command.env());
     env.putIfAbsent("TERM", "xterm-256color");
-    return Crowd.enter(
+    return ProcessSlotRetry.run(
         () -> {
-          FieldsBuilder request =
+          WireFieldsBuilder request =
               request(command.withStdin(), env)
-                  .add(Tag.COLS, size.columns())
-                  .add(Tag.ROWS, size.rows());
+                  .add(FieldTag.COLS, size.columns())
+                  .add(FieldTag.ROWS, size.rows());
           LinkStream stream = open(request);
           return new AgentTerminal(client, stream, started(command, stream, true), 0);
         });
@@ -57,10 +57,10 @@ final class AgentExecutions implements Attaching {
 
   @Override
   public List<ExecutionInfo> executions() {
-    FieldsBuilder request = new FieldsBuilder(Operation.EXEC_LIST);
-    LinkStream stream = client.open(Operation.EXEC_LIST, request, ItemStream.WINDOW);
+    WireFieldsBuilder request = new WireFieldsBuilder(AgentOperation.EXEC_LIST);
+    LinkStream stream = client.open(AgentOperation.EXEC_LIST, request, ItemStream.WINDOW);
     try (Stream<ExecutionInfo> items =
-        ItemStream.open(stream, client.options().answer(), AgentExecutions::info)) {
+        ItemStream.open(stream, client.timeouts().responseTimeout(), AgentExecutions::info)) {
       return items.toList();
     }
   }
@@ -68,19 +68,19 @@ final class AgentExecutions implements Attaching {
   @Override
   public Execution attach(ExecutionId id, long offset) {
     long number = number(id);
-    LinkStream stream = Attach.request(client, number, Math.max(0, offset));
-    Fields head = stream.head(client.options().answer());
+    LinkStream stream = AttachRequest.send(client, number, Math.max(0, offset));
+    WireFields head = stream.awaitResponse(client.timeouts().responseTimeout());
     try {
       ExecutionInfo info = info(head);
       long age = Duration.between(info.startedAt(), Instant.now()).toNanos();
-      AgentExecution.Start start =
-          new AgentExecution.Start(
+      AgentExecution.StartInfo start =
+          new AgentExecution.StartInfo(
               number, info.pid(), System.nanoTime() - Math.max(0, age), Optional.empty(), true);
       return info.terminal().isPresent()
           ? new AgentTerminal(client, stream, start, Math.max(0, offset))
           : new AgentExecution(client, stream, start, Math.max(0, offset));
     } catch (ProtocolViolation e) {
-      throw stream.violated(e.getMessage());
+      throw stream.protocolViolation(e.getMessage());
     }
   }
 
@@ -97,33 +97,34 @@ final class AgentExecutions implements Attaching {
     }
   }
 
-  private FieldsBuilder request(Command command, Map<String, String> env) {
+  private WireFieldsBuilder request(Command command, Map<String, String> env) {
     List<String> variables = new ArrayList<>();
     env.forEach((key, value) -> variables.add(key + "=" + value));
-    FieldsBuilder request =
-        new FieldsBuilder(Operation.EXEC)
-            .add(Tag.ARG, command.words())
-            .add(Tag.ENV, variables)
-            .add(Tag.CWD, command.cwd())
-            .add(Tag.USER, command.user())
-            .add(Tag.TAG, command.tag())
-            .flag(Tag.NO_STDIN, !command.stdin());
-    timeout(command).ifPresent(limit -> request.add(Tag.TIMEOUT_MS, Math.max(1, limit.toMillis())));
+    WireFieldsBuilder request =
+        new WireFieldsBuilder(AgentOperation.EXEC)
+            .add(FieldTag.ARG, command.toArgv())
+            .add(FieldTag.ENV, variables)
+            .add(FieldTag.CWD, command.cwd())
+            .add(FieldTag.USER, command.user())
+            .add(FieldTag.TAG, command.tag())
+            .flag(FieldTag.NO_STDIN, !command.stdin());
+    timeout(command)
+        .ifPresent(limit -> request.add(FieldTag.TIMEOUT_MS, Math.max(1, limit.toMillis())));
     return request;
   }
 
-  private LinkStream open(FieldsBuilder request) {
-    return client.open(Operation.EXEC, request, AgentExecution.WINDOW);
+  private LinkStream open(WireFieldsBuilder request) {
+    return client.open(AgentOperation.EXEC, request, AgentExecution.WINDOW);
   }
 
-  private AgentExecution.Start started(Command command, LinkStream stream, boolean stdin) {
+  private AgentExecution.StartInfo started(Command command, LinkStream stream, boolean stdin) {
     long now = System.nanoTime();
-    Fields head = head(stream);
+    WireFields head = head(stream);
     try {
-      return new AgentExecution.Start(
-          head.number(Tag.EXECUTION), head.count(Tag.PID), now, timeout(command), stdin);
+      return new AgentExecution.StartInfo(
+          head.number(FieldTag.EXECUTION), head.count(FieldTag.PID), now, timeout(command), stdin);
     } catch (ProtocolViolation e) {
-      throw stream.violated(e.getMessage());
+      throw stream.protocolViolation(e.getMessage());
     }
   }
 
@@ -131,24 +132,25 @@ final class AgentExecutions implements Attaching {
    * Waits until the command runs. Nobody would know of one that starts after its caller has left,
    * so it is killed.
    */
-  private Fields head(LinkStream stream) {
-    Duration patience = client.options().answer();
+  private WireFields head(LinkStream stream) {
+    Duration patience = client.timeouts().responseTimeout();
     Frame frame;
     try {
       frame = stream.next(patience);
     } catch (InterruptedException e) {
       stream.abandon(this::killLater);
       Thread.currentThread().interrupt();
-      throw Loss.cancelled(client.id(), "starting the command");
+      throw CloseReason.cancelled(client.id(), "starting the command");
     }
     if (frame == null) {
       stream.abandon(this::killLater);
-      throw stream.overdue(patience);
+      throw stream.timedOut(patience);
     }
     return switch (frame.type()) {
-      case Wire.RESPONSE -> Fields.parse(frame.payload());
+      case Wire.RESPONSE -> WireFields.parse(frame.payload());
       case Wire.ERROR -> throw refused(stream.error(frame));
-      default -> throw stream.violated("a frame of type " + frame.type() + " before RESPONSE");
+      default ->
+          throw stream.protocolViolation("a frame of type " + frame.type() + " before RESPONSE");
     };
   }
 
@@ -163,18 +165,18 @@ final class AgentExecutions implements Attaching {
     return error.exception(client.id());
   }
 
-  private void killLater(Fields head) {
-    FieldsBuilder request =
-        new FieldsBuilder(Operation.SIGNAL)
-            .add(Tag.EXECUTION, head.number(Tag.EXECUTION))
-            .add(Tag.SIGNAL, 9)
-            .add(Tag.SCOPE, Wire.SCOPE_TREE);
+  private void killLater(WireFields head) {
+    WireFieldsBuilder request =
+        new WireFieldsBuilder(AgentOperation.SIGNAL)
+            .add(FieldTag.EXECUTION, head.number(FieldTag.EXECUTION))
+            .add(FieldTag.SIGNAL, 9)
+            .add(FieldTag.SCOPE, Wire.SCOPE_TREE);
     Thread.ofVirtual().name("isola-link-kill-" + client.id()).start(() -> kill(request));
   }
 
-  private void kill(FieldsBuilder request) {
+  private void kill(WireFieldsBuilder request) {
     try {
-      client.call(Operation.SIGNAL, request, client.options().answer());
+      client.call(AgentOperation.SIGNAL, request, client.timeouts().responseTimeout());
     } catch (SandboxException ignored) {
       // It ended by itself, or with the sandbox.
     }
@@ -184,31 +186,31 @@ final class AgentExecutions implements Attaching {
     return command.timeout().or(() -> defaultTimeout);
   }
 
-  private static ExecutionInfo info(Fields fields) {
+  private static ExecutionInfo info(WireFields fields) {
     Optional<TerminalSize> terminal =
-        fields.has(Tag.COLS) && fields.has(Tag.ROWS)
+        fields.has(FieldTag.COLS) && fields.has(FieldTag.ROWS)
             ? Optional.of(
                 new TerminalSize(
-                    fields.range(Tag.COLS, 1, 65_535), fields.range(Tag.ROWS, 1, 65_535)))
+                    fields.range(FieldTag.COLS, 1, 65_535), fields.range(FieldTag.ROWS, 1, 65_535)))
             : Optional.empty();
     Optional<Exit> exit =
-        fields.number(Tag.STATE, 0) == 0
+        fields.number(FieldTag.STATE, 0) == 0
             ? Optional.empty()
             : Optional.of(ExitFields.exit(fields, Optional.empty()));
-    Instant startedAt = Timestamps.instant(fields.number(Tag.TIME_NS, 0));
-    long nanos = fields.count(Tag.DURATION_NS, 0);
+    Instant startedAt = Timestamps.instant(fields.number(FieldTag.TIME_NS, 0));
+    long nanos = fields.count(FieldTag.DURATION_NS, 0);
     return new ExecutionInfo(
-        new ExecutionId(Long.toString(fields.number(Tag.EXECUTION))),
-        fields.count(Tag.PID),
-        fields.optionalText(Tag.TAG),
-        fields.texts(Tag.ARG),
-        fields.optionalText(Tag.CWD),
-        fields.optionalText(Tag.USER),
+        new ExecutionId(Long.toString(fields.number(FieldTag.EXECUTION))),
+        fields.count(FieldTag.PID),
+        fields.optionalText(FieldTag.TAG),
+        fields.texts(FieldTag.ARG),
+        fields.optionalText(FieldTag.CWD),
+        fields.optionalText(FieldTag.USER),
         startedAt,
         terminal,
-        fields.count(Tag.FIRST_OFFSET, 0),
-        fields.count(Tag.OFFSET, 0),
-        fields.number(Tag.NO_STDIN, 0) == 0,
+        fields.count(FieldTag.FIRST_OFFSET, 0),
+        fields.count(FieldTag.OFFSET, 0),
+        fields.number(FieldTag.NO_STDIN, 0) == 0,
         exit,
         exit.map(end -> startedAt.plusNanos(nanos)));
   }

@@ -44,111 +44,118 @@ final class AgentFiles implements FileSystem {
     return new AgentFiles(client, Optional.of(user));
   }
 
-  private FieldsBuilder request(Operation operation, String path) {
-    FieldsBuilder request = new FieldsBuilder(operation).add(Tag.PATH, path);
-    user.ifPresent(one -> request.add(one.privileged() ? Tag.HEIR : Tag.USER, one.name()));
+  private WireFieldsBuilder request(AgentOperation operation, String path) {
+    WireFieldsBuilder request = new WireFieldsBuilder(operation).add(FieldTag.PATH, path);
+    user.ifPresent(
+        one -> request.add(one.privileged() ? FieldTag.FILE_OWNER : FieldTag.USER, one.name()));
     return request;
   }
 
   @Override
   public InputStream read(String path, ReadRange range) {
-    FieldsBuilder request = request(Operation.READ, path);
+    WireFieldsBuilder request = request(AgentOperation.READ, path);
     if (range.offset() > 0) {
-      request.add(Tag.OFFSET, range.offset());
+      request.add(FieldTag.OFFSET, range.offset());
     }
     if (range.length() < Long.MAX_VALUE) {
-      request.add(Tag.LENGTH, range.length());
+      request.add(FieldTag.LENGTH, range.length());
     }
-    LinkStream stream = client.open(Operation.READ, request, DataInput.WINDOW);
-    return DataInput.open(stream, answer());
+    LinkStream stream = client.open(AgentOperation.READ, request, DataFrameInputStream.WINDOW);
+    return DataFrameInputStream.open(stream, answer());
   }
 
   @Override
   public FileInfo write(String path, InputStream content, WriteOptions options) {
-    FieldsBuilder request = request(Operation.WRITE, path).add(Tag.FLAGS, flags(options));
-    options.mode().ifPresent(mode -> request.add(Tag.MODE, mode));
-    LinkStream stream = client.open(Operation.WRITE, request, 0);
+    WireFieldsBuilder request =
+        request(AgentOperation.WRITE, path).add(FieldTag.FLAGS, flags(options));
+    options.mode().ifPresent(mode -> request.add(FieldTag.MODE, mode));
+    LinkStream stream = client.open(AgentOperation.WRITE, request, 0);
     return read(stream, upload(stream, content));
   }
 
   @Override
   public FileInfo stat(String path, LinkOption... options) {
-    FieldsBuilder request = request(Operation.STAT, path);
+    WireFieldsBuilder request = request(AgentOperation.STAT, path);
     return described(
         List.of(options).contains(LinkOption.NOFOLLOW_LINKS)
             ? request
-            : request.add(Tag.FOLLOW, 1));
+            : request.add(FieldTag.FOLLOW, 1));
   }
 
-  private FileInfo described(FieldsBuilder request) {
-    LinkStream stream = client.open(Operation.STAT, request, 0);
-    return read(stream, stream.end(answer()));
+  private FileInfo described(WireFieldsBuilder request) {
+    LinkStream stream = client.open(AgentOperation.STAT, request, 0);
+    return read(stream, stream.awaitEnd(answer()));
   }
 
   @Override
   public Stream<FileInfo> list(String path, int depth) {
-    FieldsBuilder request = request(Operation.LIST, path).add(Tag.DEPTH, depth);
-    return items(Operation.LIST, request);
+    WireFieldsBuilder request = request(AgentOperation.LIST, path).add(FieldTag.DEPTH, depth);
+    return items(AgentOperation.LIST, request);
   }
 
   @Override
   public Stream<FileInfo> glob(String base, String pattern) {
-    FieldsBuilder request = request(Operation.GLOB, base).add(Tag.PATTERN, pattern);
-    return items(Operation.GLOB, request);
+    WireFieldsBuilder request = request(AgentOperation.GLOB, base).add(FieldTag.PATTERN, pattern);
+    return items(AgentOperation.GLOB, request);
   }
 
   @Override
   public void makeFolder(String path, int mode) {
-    FieldsBuilder request =
-        request(Operation.MKDIR, path).add(Tag.MODE, mode).add(Tag.FLAGS, Wire.MKDIR_PARENTS);
-    client.call(Operation.MKDIR, request, answer());
+    WireFieldsBuilder request =
+        request(AgentOperation.MKDIR, path)
+            .add(FieldTag.MODE, mode)
+            .add(FieldTag.FLAGS, Wire.MKDIR_PARENTS);
+    client.call(AgentOperation.MKDIR, request, answer());
   }
 
   @Override
   public void move(String from, String to, boolean replace) {
-    FieldsBuilder request =
-        request(Operation.MOVE, from)
-            .add(Tag.TARGET, to)
-            .add(Tag.FLAGS, replace ? Wire.MOVE_REPLACE : 0);
-    client.call(Operation.MOVE, request, longAnswer());
+    WireFieldsBuilder request =
+        request(AgentOperation.MOVE, from)
+            .add(FieldTag.TARGET, to)
+            .add(FieldTag.FLAGS, replace ? Wire.MOVE_REPLACE : 0);
+    client.call(AgentOperation.MOVE, request, longAnswer());
   }
 
   @Override
   public void remove(String path, boolean recursive) {
-    FieldsBuilder request =
-        request(Operation.REMOVE, path).add(Tag.FLAGS, recursive ? Wire.REMOVE_RECURSIVE : 0);
-    client.call(Operation.REMOVE, request, longAnswer());
+    WireFieldsBuilder request =
+        request(AgentOperation.REMOVE, path)
+            .add(FieldTag.FLAGS, recursive ? Wire.REMOVE_RECURSIVE : 0);
+    client.call(AgentOperation.REMOVE, request, longAnswer());
   }
 
   @Override
   public void changeMode(String path, int mode) {
-    FieldsBuilder request = request(Operation.CHMOD, path).add(Tag.MODE, mode);
-    client.call(Operation.CHMOD, request, answer());
+    WireFieldsBuilder request = request(AgentOperation.CHMOD, path).add(FieldTag.MODE, mode);
+    client.call(AgentOperation.CHMOD, request, answer());
   }
 
   @Override
   public void changeOwner(String path, String owner) {
-    FieldsBuilder request = request(Operation.CHOWN, path).add(Tag.OWNER, owner);
-    client.call(Operation.CHOWN, request, answer());
+    WireFieldsBuilder request = request(AgentOperation.CHOWN, path).add(FieldTag.OWNER, owner);
+    client.call(AgentOperation.CHOWN, request, answer());
   }
 
   @Override
   public void makeLink(String link, String target) {
-    FieldsBuilder request = request(Operation.SYMLINK, link).add(Tag.TARGET, target);
-    client.call(Operation.SYMLINK, request, answer());
+    WireFieldsBuilder request = request(AgentOperation.SYMLINK, link).add(FieldTag.TARGET, target);
+    client.call(AgentOperation.SYMLINK, request, answer());
   }
 
   @Override
   public Map<String, Bytes> attributes(String path) {
-    Fields listed = client.call(Operation.XATTR, attribute(path, Wire.XATTR_LIST), answer());
+    WireFields listed =
+        client.call(AgentOperation.XATTR, attribute(path, Wire.XATTR_LIST), answer());
     Map<String, Bytes> found = new LinkedHashMap<>();
-    for (String name : listed.texts(Tag.NAME)) {
+    for (String name : listed.texts(FieldTag.NAME)) {
       if (name.startsWith(USER_SPACE)) {
-        FieldsBuilder get = attribute(path, Wire.XATTR_GET).add(Tag.NAME, name);
-        LinkStream stream = client.open(Operation.XATTR, get, 0);
-        Fields value = stream.end(answer());
+        WireFieldsBuilder get = attribute(path, Wire.XATTR_GET).add(FieldTag.NAME, name);
+        LinkStream stream = client.open(AgentOperation.XATTR, get, 0);
+        WireFields value = stream.awaitEnd(answer());
         String plain = name.substring(USER_SPACE.length());
-        found.put(plain, Bytes.of(value.has(Tag.VALUE) ? value.bytes(Tag.VALUE) : new byte[0]));
+        found.put(
+            plain, Bytes.of(value.has(FieldTag.VALUE) ? value.bytes(FieldTag.VALUE) : new byte[0]));
       }
     }
     return found;
@@ -156,24 +163,26 @@ final class AgentFiles implements FileSystem {
 
   @Override
   public void setAttribute(String path, String name, Bytes value) {
-    FieldsBuilder request =
+    WireFieldsBuilder request =
         attribute(path, Wire.XATTR_SET)
-            .add(Tag.NAME, USER_SPACE + name)
-            .add(Tag.VALUE, value.toArray());
-    client.call(Operation.XATTR, request, answer());
+            .add(FieldTag.NAME, USER_SPACE + name)
+            .add(FieldTag.VALUE, value.toArray());
+    client.call(AgentOperation.XATTR, request, answer());
   }
 
   @Override
   public void removeAttribute(String path, String name) {
-    FieldsBuilder request = attribute(path, Wire.XATTR_REMOVE).add(Tag.NAME, USER_SPACE + name);
-    client.call(Operation.XATTR, request, answer());
+    WireFieldsBuilder request =
+        attribute(path, Wire.XATTR_REMOVE).add(FieldTag.NAME, USER_SPACE + name);
+    client.call(AgentOperation.XATTR, request, answer());
   }
 
   @Override
   public InputStream exportTree(String path, List<String> excludes) {
-    FieldsBuilder request = request(Operation.TAR_OUT, path).add(Tag.EXCLUDE, excludes);
-    LinkStream stream = client.open(Operation.TAR_OUT, request, DataInput.WINDOW);
-    return DataInput.open(stream, longAnswer());
+    WireFieldsBuilder request =
+        request(AgentOperation.TAR_OUT, path).add(FieldTag.EXCLUDE, excludes);
+    LinkStream stream = client.open(AgentOperation.TAR_OUT, request, DataFrameInputStream.WINDOW);
+    return DataFrameInputStream.open(stream, longAnswer());
   }
 
   @Override
@@ -183,17 +192,17 @@ final class AgentFiles implements FileSystem {
 
   /** Unpacks an archive; {@code flags} as the protocol has them. */
   TreeSummary unpack(String path, InputStream archive, TreeLimits limits, int flags) {
-    FieldsBuilder request =
-        request(Operation.TAR_IN, path)
-            .add(Tag.FLAGS, flags)
-            .add(Tag.MAX_BYTES, limits.maxBytes())
-            .add(Tag.MAX_ENTRIES, limits.maxEntries());
-    LinkStream stream = client.open(Operation.TAR_IN, request, 0);
-    Fields end = upload(stream, archive);
+    WireFieldsBuilder request =
+        request(AgentOperation.TAR_IN, path)
+            .add(FieldTag.FLAGS, flags)
+            .add(FieldTag.MAX_BYTES, limits.maxBytes())
+            .add(FieldTag.MAX_ENTRIES, limits.maxEntries());
+    LinkStream stream = client.open(AgentOperation.TAR_IN, request, 0);
+    WireFields end = upload(stream, archive);
     try {
-      return new TreeSummary(end.count(Tag.COUNT), end.count(Tag.SIZE));
+      return new TreeSummary(end.count(FieldTag.COUNT), end.count(FieldTag.SIZE));
     } catch (ProtocolViolation e) {
-      throw stream.violated(e.getMessage());
+      throw stream.protocolViolation(e.getMessage());
     }
   }
 
@@ -201,12 +210,12 @@ final class AgentFiles implements FileSystem {
    * Sends {@code content} and waits for the result. When it fails the agent has undone it before
    * this throws.
    */
-  private Fields upload(LinkStream stream, InputStream content) {
+  private WireFields upload(LinkStream stream, InputStream content) {
     try {
-      if (new Upload(stream.out(), content).run(longAnswer())) {
-        stream.out().end();
+      if (new StreamUpload(stream.sendWindow(), content).run(longAnswer())) {
+        stream.sendWindow().sendEof();
       }
-      return stream.end(longAnswer());
+      return stream.awaitEnd(longAnswer());
     } catch (InterruptedException | ClosedByInterruptException e) {
       throw stream.interrupted();
     } catch (IOException e) {
@@ -218,13 +227,13 @@ final class AgentFiles implements FileSystem {
     }
   }
 
-  private Stream<FileInfo> items(Operation operation, FieldsBuilder request) {
+  private Stream<FileInfo> items(AgentOperation operation, WireFieldsBuilder request) {
     LinkStream stream = client.open(operation, request, ItemStream.WINDOW);
     return ItemStream.open(stream, longAnswer(), AgentFiles::info);
   }
 
-  private FieldsBuilder attribute(String path, int action) {
-    return request(Operation.XATTR, path).add(Tag.ACTION, action);
+  private WireFieldsBuilder attribute(String path, int action) {
+    return request(AgentOperation.XATTR, path).add(FieldTag.ACTION, action);
   }
 
   private static int flags(WriteOptions options) {
@@ -235,42 +244,42 @@ final class AgentFiles implements FileSystem {
         | (options.sync() ? Wire.WRITE_SYNC : 0);
   }
 
-  private static FileInfo read(LinkStream stream, Fields fields) {
+  private static FileInfo read(LinkStream stream, WireFields fields) {
     try {
       return info(fields);
     } catch (ProtocolViolation e) {
-      throw stream.violated(e.getMessage());
+      throw stream.protocolViolation(e.getMessage());
     }
   }
 
-  private static FileInfo info(Fields fields) {
+  private static FileInfo info(WireFields fields) {
     FileType type =
-        switch (fields.range(Tag.TYPE, 1, 4)) {
+        switch (fields.range(FieldTag.TYPE, 1, 4)) {
           case 1 -> FileType.FILE;
           case 2 -> FileType.FOLDER;
           case 3 -> FileType.LINK;
           default -> FileType.OTHER;
         };
-    long uid = fields.count(Tag.UID);
-    long gid = fields.count(Tag.GID);
+    long uid = fields.count(FieldTag.UID);
+    long gid = fields.count(FieldTag.GID);
     return new FileInfo(
-        fields.text(Tag.PATH),
+        fields.text(FieldTag.PATH),
         type,
-        fields.range(Tag.MODE, 0, 07777),
-        fields.count(Tag.SIZE),
+        fields.range(FieldTag.MODE, 0, 07777),
+        fields.count(FieldTag.SIZE),
         uid,
         gid,
-        fields.optionalText(Tag.OWNER).orElseGet(() -> Long.toString(uid)),
-        fields.optionalText(Tag.GROUP).orElseGet(() -> Long.toString(gid)),
-        Timestamps.instant(fields.number(Tag.MTIME_NS)),
-        fields.optionalText(Tag.TARGET));
+        fields.optionalText(FieldTag.OWNER).orElseGet(() -> Long.toString(uid)),
+        fields.optionalText(FieldTag.GROUP).orElseGet(() -> Long.toString(gid)),
+        Timestamps.instant(fields.number(FieldTag.MTIME_NS)),
+        fields.optionalText(FieldTag.TARGET));
   }
 
   private Duration answer() {
-    return client.options().answer();
+    return client.timeouts().responseTimeout();
   }
 
   private Duration longAnswer() {
-    return client.options().longAnswer();
+    return client.timeouts().longResponseTimeout();
   }
 }

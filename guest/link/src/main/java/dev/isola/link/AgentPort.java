@@ -27,9 +27,9 @@ final class AgentPort implements PortDialing.Connection {
 
   /** Dials {@code port} on the sandbox's loopback; returns when it is connected. */
   static AgentPort dial(AgentClient client, int port) {
-    FieldsBuilder request = new FieldsBuilder(Operation.DIAL).add(Tag.PORT, port);
-    LinkStream stream = client.open(Operation.DIAL, request, WINDOW);
-    stream.head(client.options().answer());
+    WireFieldsBuilder request = new WireFieldsBuilder(AgentOperation.DIAL).add(FieldTag.PORT, port);
+    LinkStream stream = client.open(AgentOperation.DIAL, request, WINDOW);
+    stream.awaitResponse(client.timeouts().responseTimeout());
     return new AgentPort(stream);
   }
 
@@ -54,20 +54,20 @@ final class AgentPort implements PortDialing.Connection {
     requireOpen();
     int count = source.remaining();
     try {
-      if (stream.out().send(source, LinkStream.FOREVER)) {
+      if (stream.sendWindow().send(source, LinkStream.FOREVER)) {
         return count;
       }
     } catch (InterruptedException e) {
       throw interrupted();
     }
     requireOpen();
-    Loss loss = stream.loss();
-    throw new IOException(loss == null ? "the peer closed the connection" : loss.why());
+    CloseReason loss = stream.closeReason();
+    throw new IOException(loss == null ? "the peer closed the connection" : loss.message());
   }
 
   @Override
   public void shutdownOutput() {
-    stream.out().end();
+    stream.sendWindow().sendEof();
   }
 
   @Override

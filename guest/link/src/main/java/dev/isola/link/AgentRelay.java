@@ -48,10 +48,11 @@ final class AgentRelay implements AutoCloseable {
   }
 
   private LinkStream request() {
-    FieldsBuilder request = new FieldsBuilder(Operation.RELAY).add(Tag.PORT, port);
-    LinkStream made = client.open(Operation.RELAY, request, 0);
+    WireFieldsBuilder request =
+        new WireFieldsBuilder(AgentOperation.RELAY).add(FieldTag.PORT, port);
+    LinkStream made = client.open(AgentOperation.RELAY, request, 0);
     made.onIncoming(this::incoming);
-    made.head(client.options().answer());
+    made.awaitResponse(client.timeouts().responseTimeout());
     return made;
   }
 
@@ -66,7 +67,7 @@ final class AgentRelay implements AutoCloseable {
 
   private void serve(LinkStream incoming) {
     try (AgentPort connection = new AgentPort(incoming)) {
-      incoming.open();
+      incoming.grantInitialCredit();
       handler.accept(connection);
     } finally {
       places.release();
@@ -86,8 +87,8 @@ final class AgentRelay implements AutoCloseable {
       } catch (Gone e) {
         return;
       } catch (SandboxException e) {
-        Loss loss = stream.loss();
-        if (client.isClosed() || (loss != null && !loss.recoverable())) {
+        CloseReason loss = stream.closeReason();
+        if (client.isClosed() || (loss != null && !loss.isRecoverable())) {
           return;
         }
         pause = Math.min(Math.max(pause, 50_000_000) * 2, PAUSE_MAX);

@@ -41,7 +41,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   private final AgentExecutions executions;
   private final AgentFiles files;
   private final UsageReporting usage;
-  private final Supplier<Optional<WrittenFiles>> written;
+  private final Supplier<Optional<ChangeTracking>> written;
   private final UnaryOperator<Snapshotting> snapshotting;
   private final Map<Class<? extends Capability>, Capability> capabilities;
 
@@ -73,7 +73,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
 
   @Override
   public SandboxState state() {
-    return client.gone().isPresent() ? SandboxState.DESTROYED : client.state();
+    return client.goneReason().isPresent() ? SandboxState.DESTROYED : client.state();
   }
 
   @Override
@@ -107,13 +107,13 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
    * @throws dev.isola.spi.error.SandboxException when it does not answer within the patience
    */
   public Duration ping() {
-    return client.connection().ping(client.options().pong());
+    return client.connection().ping(client.timeouts().keepaliveTimeout());
   }
 
   /** Kills every process but the agent; returns when none is left. */
   public void killAll() {
-    FieldsBuilder request = new FieldsBuilder(Operation.KILL_ALL);
-    client.call(Operation.KILL_ALL, request, client.options().answer());
+    WireFieldsBuilder request = new WireFieldsBuilder(AgentOperation.KILL_ALL);
+    client.call(AgentOperation.KILL_ALL, request, client.timeouts().responseTimeout());
   }
 
   /**
@@ -122,8 +122,9 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
    */
   public void shutdown() {
     try {
-      FieldsBuilder request = new FieldsBuilder(Operation.SHUTDOWN);
-      client.callUninterrupted(Operation.SHUTDOWN, request, client.options().answer());
+      WireFieldsBuilder request = new WireFieldsBuilder(AgentOperation.SHUTDOWN);
+      client.callUninterrupted(
+          AgentOperation.SHUTDOWN, request, client.timeouts().responseTimeout());
     } catch (Gone alreadyGone) {
       // That is what was wanted.
     }
@@ -135,7 +136,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
    * and runs again once it is marked so.
    */
   public void stop() {
-    stop(client.options().answer());
+    stop(client.timeouts().responseTimeout());
   }
 
   /**
@@ -146,11 +147,11 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
    */
   public void stop(Duration patience) {
     AgentConnection connection = client.connection();
-    client.become(SandboxState.STOPPED); // first, so that its end is not taken for the sandbox's
+    client.setState(SandboxState.STOPPED); // first, so that its end is not taken for the sandbox's
     try {
       connection
-          .request(Operation.SHUTDOWN, new FieldsBuilder(Operation.SHUTDOWN), 0)
-          .end(patience);
+          .request(AgentOperation.SHUTDOWN, new WireFieldsBuilder(AgentOperation.SHUTDOWN), 0)
+          .awaitEnd(patience);
     } catch (SandboxException silent) {
       // Who cannot be asked is ended by force; that is the provider's to do.
     }
@@ -165,8 +166,8 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
    * Says that the provider froze or stopped the sandbox, or made it run again. While it does not
    * run, every call is refused as a conflict.
    */
-  public void mark(SandboxState now) {
-    client.become(now);
+  public void setState(SandboxState now) {
+    client.setState(now);
   }
 
   /**
@@ -224,41 +225,45 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     } else if (type == Renewing.class) {
       return (Renewing) this::renew;
     } else if (type == Snapshotting.class) {
-      return snapshotting.apply(new AgentPictures(client, files, written));
+      return snapshotting.apply(new AgentSnapshotting(client, files, written));
     }
     return null;
   }
 
   private UsageReporting.Usage usage() {
-    FieldsBuilder request = new FieldsBuilder(Operation.USAGE).add(Tag.FLAGS, Wire.USAGE_DISK);
-    LinkStream stream = client.open(Operation.USAGE, request, 0);
-    Fields fields = stream.end(client.options().answer());
+    WireFieldsBuilder request =
+        new WireFieldsBuilder(AgentOperation.USAGE).add(FieldTag.FLAGS, Wire.USAGE_DISK);
+    LinkStream stream = client.open(AgentOperation.USAGE, request, 0);
+    WireFields fields = stream.awaitEnd(client.timeouts().responseTimeout());
     try {
       return new UsageReporting.Usage(
-          Duration.ofNanos(fields.count(Tag.CPU_NS, 0)),
-          fields.count(Tag.MEMORY, 0),
-          fields.count(Tag.MEMORY_PEAK, 0),
+          Duration.ofNanos(fields.count(FieldTag.CPU_NS, 0)),
+          fields.count(FieldTag.MEMORY, 0),
+          fields.count(FieldTag.MEMORY_PEAK, 0),
           disk(fields),
-          fields.optionalNumber(Tag.RX),
-          fields.optionalNumber(Tag.TX),
-          fields.has(Tag.PROCESSES) ? fields.range(Tag.PROCESSES, 0, Integer.MAX_VALUE) : 0,
-          Duration.ofMillis(fields.count(Tag.UPTIME_MS, 0)));
+          fields.optionalNumber(FieldTag.RX),
+          fields.optionalNumber(FieldTag.TX),
+          fields.has(FieldTag.PROCESSES)
+              ? fields.range(FieldTag.PROCESSES, 0, Integer.MAX_VALUE)
+              : 0,
+          Duration.ofMillis(fields.count(FieldTag.UPTIME_MS, 0)));
     } catch (ProtocolViolation e) {
-      throw stream.violated(e.getMessage());
+      throw stream.protocolViolation(e.getMessage());
     }
   }
 
   /** A count that was cut short is not a measurement. */
-  private static OptionalLong disk(Fields fields) {
-    return fields.number(Tag.DISK_PARTIAL, 0) != 0
+  private static OptionalLong disk(WireFields fields) {
+    return fields.number(FieldTag.DISK_PARTIAL, 0) != 0
         ? OptionalLong.empty()
-        : fields.optionalNumber(Tag.DISK);
+        : fields.optionalNumber(FieldTag.DISK);
   }
 
   private void renew(Duration fromNow) {
-    FieldsBuilder request =
-        new FieldsBuilder(Operation.DEADLINE).add(Tag.TIMEOUT_MS, Math.max(1, fromNow.toMillis()));
-    client.call(Operation.DEADLINE, request, client.options().answer());
+    WireFieldsBuilder request =
+        new WireFieldsBuilder(AgentOperation.DEADLINE)
+            .add(FieldTag.TIMEOUT_MS, Math.max(1, fromNow.toMillis()));
+    client.call(AgentOperation.DEADLINE, request, client.timeouts().responseTimeout());
   }
 
   /** Describes a sandbox before it is made. */
@@ -269,10 +274,10 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     private Set<Class<? extends Capability>> declared = Set.of();
     private Map<Class<? extends Capability>, Capability> extra = Map.of();
     private UnaryOperator<UsageReporting> usage = UnaryOperator.identity();
-    private Supplier<Optional<WrittenFiles>> written = Optional::empty;
+    private Supplier<Optional<ChangeTracking>> written = Optional::empty;
     private UnaryOperator<Snapshotting> snapshotting = UnaryOperator.identity();
     private Optional<Duration> timeout = Optional.empty();
-    private LinkOptions options = LinkOptions.DEFAULT;
+    private LinkTimeouts options = LinkTimeouts.DEFAULT;
     private Supplier<Optional<Exit>> causeOfDeath = Optional::empty;
 
     private Builder(SandboxId id, AgentConnector connector, Secret secret) {
@@ -290,25 +295,25 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     }
 
     /** Adds capabilities that the provider itself brings, also in place of the agent's. */
-    public Builder extra(Map<Class<? extends Capability>, Capability> given) {
+    public Builder providerCapabilities(Map<Class<? extends Capability>, Capability> given) {
       extra = Map.copyOf(given);
       return this;
     }
 
     /** Sets how the agent's measurements are corrected by who knows better. */
-    public Builder usage(UnaryOperator<UsageReporting> correction) {
+    public Builder usageDecorator(UnaryOperator<UsageReporting> correction) {
       usage = correction;
       return this;
     }
 
     /** Sets where the agent finds what the sandbox wrote; asked each time. */
-    public Builder written(Supplier<Optional<WrittenFiles>> files) {
+    public Builder changeTracking(Supplier<Optional<ChangeTracking>> files) {
       written = files;
       return this;
     }
 
     /** Sets how what the agent takes of files is completed by the provider. */
-    public Builder snapshotting(UnaryOperator<Snapshotting> completion) {
+    public Builder snapshottingDecorator(UnaryOperator<Snapshotting> completion) {
       snapshotting = completion;
       return this;
     }
@@ -323,12 +328,12 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
      * Sets who is asked how commands ended when the sandbox is gone without a word; they are lost
      * when nobody knows.
      */
-    public Builder causeOfDeath(Supplier<Optional<Exit>> witness) {
+    public Builder observedExit(Supplier<Optional<Exit>> witness) {
       causeOfDeath = witness;
       return this;
     }
 
-    public Builder options(LinkOptions patience) {
+    public Builder timeouts(LinkTimeouts patience) {
       options = patience;
       return this;
     }

@@ -10,22 +10,22 @@ import dev.isola.spi.exec.TerminalSize;
  * lost.
  */
 final class AgentTerminal extends AgentExecution implements Terminal {
-  AgentTerminal(AgentClient client, LinkStream stream, Start start, long position) {
+  AgentTerminal(AgentClient client, LinkStream stream, StartInfo start, long position) {
     super(client, stream, start, position);
   }
 
   @Override
   public void resize(TerminalSize size) {
-    if (ended()) {
+    if (hasEnded()) {
       return;
     }
-    FieldsBuilder request =
-        new FieldsBuilder(Operation.RESIZE)
-            .add(Tag.EXECUTION, number())
-            .add(Tag.COLS, size.columns())
-            .add(Tag.ROWS, size.rows());
+    WireFieldsBuilder request =
+        new WireFieldsBuilder(AgentOperation.RESIZE)
+            .add(FieldTag.EXECUTION, number())
+            .add(FieldTag.COLS, size.columns())
+            .add(FieldTag.ROWS, size.rows());
     try {
-      client().call(Operation.RESIZE, request, client().options().answer());
+      client().call(AgentOperation.RESIZE, request, client().timeouts().responseTimeout());
     } catch (Gone | NotFound nothingLeft) {
       // A terminal that is gone has no size.
     }
@@ -33,6 +33,6 @@ final class AgentTerminal extends AgentExecution implements Terminal {
 
   @Override
   LinkStream inputStream() {
-    return attached();
+    return ensureAttached();
   }
 }

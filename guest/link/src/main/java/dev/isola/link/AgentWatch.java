@@ -47,8 +47,8 @@ final class AgentWatch implements Watch {
       return Optional.empty();
     }
     LinkStream now = stream;
-    Loss loss = now.loss();
-    if (loss != null && loss.recoverable()) {
+    CloseReason loss = now.closeReason();
+    if (loss != null && loss.isRecoverable()) {
       return Optional.of(watchAgain());
     }
     Frame frame;
@@ -56,13 +56,13 @@ final class AgentWatch implements Watch {
       frame = now.next(patience.isPositive() ? patience : Duration.ofNanos(1));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Loss.cancelled(client.id(), "watching");
+      throw CloseReason.cancelled(client.id(), "watching");
     } catch (RuntimeException e) {
-      loss = now.loss();
+      loss = now.closeReason();
       if (ended) {
         return Optional.empty();
       }
-      if (loss == null || !loss.recoverable()) {
+      if (loss == null || !loss.isRecoverable()) {
         ended = true;
         throw e;
       }
@@ -88,10 +88,12 @@ final class AgentWatch implements Watch {
   }
 
   private static LinkStream request(AgentClient client, String path, boolean recursive) {
-    FieldsBuilder request =
-        new FieldsBuilder(Operation.WATCH).add(Tag.PATH, path).flag(Tag.RECURSIVE, recursive);
-    LinkStream stream = client.open(Operation.WATCH, request, WINDOW);
-    stream.head(client.options().answer());
+    WireFieldsBuilder request =
+        new WireFieldsBuilder(AgentOperation.WATCH)
+            .add(FieldTag.PATH, path)
+            .flag(FieldTag.RECURSIVE, recursive);
+    LinkStream stream = client.open(AgentOperation.WATCH, request, WINDOW);
+    stream.awaitResponse(client.timeouts().responseTimeout());
     return stream;
   }
 
@@ -109,15 +111,15 @@ final class AgentWatch implements Watch {
 
   private FileChange item(LinkStream from, Frame frame) {
     try {
-      Fields fields = Fields.parse(frame.payload());
-      FileChange.Kind kind = kind(fields.range(Tag.EVENT, 1, 8));
+      WireFields fields = WireFields.parse(frame.payload());
+      FileChange.Kind kind = kind(fields.range(FieldTag.EVENT, 1, 8));
       ended |= kind == FileChange.Kind.ROOT_GONE;
       return new FileChange(
           kind,
-          fields.optionalText(Tag.PATH).orElse(path),
-          (fields.number(Tag.FLAGS, 0) & Wire.WATCH_FOLDER) != 0);
+          fields.optionalText(FieldTag.PATH).orElse(path),
+          (fields.number(FieldTag.FLAGS, 0) & Wire.WATCH_FOLDER) != 0);
     } catch (ProtocolViolation e) {
-      throw from.violated(e.getMessage());
+      throw from.protocolViolation(e.getMessage());
     }
   }
 

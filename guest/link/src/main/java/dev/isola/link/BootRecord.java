@@ -58,14 +58,14 @@ public final class BootRecord {
    *     its disk is not counted as written
    * @throws IllegalArgumentException when it is no record
    */
-  public static byte[] again(byte[] encoded, Instant made) {
+  public static byte[] forRestart(byte[] encoded, Instant made) {
     int length = encoded.length - 4;
     if (length < 0 || Wire.getInt(encoded, 0) != length) {
       throw new IllegalArgumentException("this is no boot record");
     }
     long nanos =
         Math.addExact(Math.multiplyExact(made.getEpochSecond(), 1_000_000_000L), made.getNano());
-    byte[] more = new FieldsBuilder().add(Tag.DISK_SINCE_NS, nanos).payload();
+    byte[] more = new WireFieldsBuilder().add(FieldTag.DISK_SINCE_NS, nanos).payload();
     byte[] all = Arrays.copyOf(encoded, encoded.length + more.length);
     System.arraycopy(more, 0, all, encoded.length, more.length);
     Wire.putInt(all, 0, length + more.length);
@@ -94,7 +94,7 @@ public final class BootRecord {
   /** Collects the fields of a record. */
   public static final class Builder {
     private final SandboxId id;
-    private final FieldsBuilder fields = new FieldsBuilder();
+    private final WireFieldsBuilder fields = new WireFieldsBuilder();
 
     private Builder(SandboxId id, Secret secret) {
       byte[] key = secret.reveal();
@@ -102,59 +102,59 @@ public final class BootRecord {
         throw new IllegalArgumentException("an agent's secret has 32 bytes, not " + key.length);
       }
       this.id = id;
-      fields.add(Tag.SECRET, key).add(Tag.SANDBOX, id.value());
+      fields.add(FieldTag.SECRET, key).add(FieldTag.SANDBOX, id.value());
     }
 
     /** Sets the unix socket to listen on. */
     public Builder socket(Path path) {
-      fields.add(Tag.SOCKET, path.toString());
+      fields.add(FieldTag.SOCKET, path.toString());
       return this;
     }
 
     /** Confines file operations beneath {@code root}, which callers call {@code mount}. */
     public Builder confine(Path root, String mount) {
-      fields.add(Tag.ROOT, root.toString()).add(Tag.MOUNT, mount);
+      fields.add(FieldTag.ROOT, root.toString()).add(FieldTag.MOUNT, mount);
       return this;
     }
 
     /** Sets the default working folder. */
     public Builder cwd(String folder) {
-      fields.add(Tag.CWD, folder);
+      fields.add(FieldTag.CWD, folder);
       return this;
     }
 
     /** Names a folder that was made for the sandbox, so that it is its user's. */
     public Builder workspace(Optional<String> folder) {
-      fields.add(Tag.WORKSPACE, folder);
+      fields.add(FieldTag.WORKSPACE, folder);
       return this;
     }
 
     /** Sets the default user of commands and files. */
     public Builder user(Optional<String> name) {
-      fields.add(Tag.USER, name);
+      fields.add(FieldTag.USER, name);
       return this;
     }
 
     /** Adds to the environment that every command starts from. */
     public Builder env(Map<String, String> variables) {
-      variables.forEach((key, value) -> fields.add(Tag.ENV, key + "=" + value));
+      variables.forEach((key, value) -> fields.add(FieldTag.ENV, key + "=" + value));
       return this;
     }
 
     /** Sets the deadline, from when the agent reads the record. */
     public Builder deadline(Duration fromStart) {
-      fields.add(Tag.TIMEOUT_MS, Math.max(1, fromStart.toMillis()));
+      fields.add(FieldTag.TIMEOUT_MS, Math.max(1, fromStart.toMillis()));
       return this;
     }
 
     /** Sets how long the agent goes on with no server connected. */
     public Builder linger(Duration patience) {
-      fields.add(Tag.LINGER_MS, patience.toMillis());
+      fields.add(FieldTag.LINGER_MS, patience.toMillis());
       return this;
     }
 
     public Builder namespaces(Namespaces wanted) {
-      fields.add(Tag.NAMESPACES, wanted.value);
+      fields.add(FieldTag.NAMESPACES, wanted.value);
       return this;
     }
 
@@ -167,7 +167,7 @@ public final class BootRecord {
       Wire.putInt(value, 1, from.length);
       System.arraycopy(from, 0, value, 5, from.length);
       System.arraycopy(to, 0, value, 5 + from.length, to.length);
-      fields.add(Tag.BIND, value);
+      fields.add(FieldTag.BIND, value);
       return this;
     }
 
@@ -175,19 +175,19 @@ public final class BootRecord {
      * Covers a folder with an empty one in the mount namespace; the confined root stays visible.
      */
     public Builder hide(Path folder) {
-      fields.add(Tag.HIDE, folder.toString());
+      fields.add(FieldTag.HIDE, folder.toString());
       return this;
     }
 
     /** Keeps a folder visible that lies beneath a hidden one. */
-    public Builder keep(Path folder) {
-      fields.add(Tag.KEEP, folder.toString());
+    public Builder keepVisible(Path folder) {
+      fields.add(FieldTag.KEEP, folder.toString());
       return this;
     }
 
     /** Has the agent refuse system calls that no command of a sandbox needs. */
     public Builder seccomp(boolean setuidFiles) {
-      fields.add(Tag.SECCOMP, setuidFiles ? 1 : 2);
+      fields.add(FieldTag.SECCOMP, setuidFiles ? 1 : 2);
       return this;
     }
 
@@ -195,8 +195,8 @@ public final class BootRecord {
      * Has the agent hide system calls that PRoot does not know, so that programs use older ones,
      * which it does. Refuses nothing.
      */
-    public Builder olderCalls() {
-      fields.add(Tag.SECCOMP, 3);
+    public Builder hideNewSyscalls() {
+      fields.add(FieldTag.SECCOMP, 3);
       return this;
     }
 
@@ -204,14 +204,14 @@ public final class BootRecord {
      * Sets how much may be written to what lies in {@code /.isola/layer} of the sandbox; where
      * there is no such folder, to its root.
      */
-    public Builder disk(long bytes) {
-      fields.add(Tag.DISK_LIMIT, bytes);
+    public Builder diskLimit(long bytes) {
+      fields.add(FieldTag.DISK_LIMIT, bytes);
       return this;
     }
 
     /** Sets how many processes commands may start, for an agent that has a pid namespace. */
-    public Builder processes(int count) {
-      fields.add(Tag.PROCESS_LIMIT, count);
+    public Builder processLimit(int count) {
+      fields.add(FieldTag.PROCESS_LIMIT, count);
       return this;
     }
 
@@ -220,7 +220,7 @@ public final class BootRecord {
      * programs find when they ask how many there are.
      */
     public Builder processors(int count) {
-      fields.add(Tag.PROCESSORS, count);
+      fields.add(FieldTag.PROCESSORS, count);
       return this;
     }
 
@@ -229,13 +229,13 @@ public final class BootRecord {
      * soon as the sandbox has one, where set-user-id programs do not work.
      */
     public Builder sudo() {
-      fields.add(Tag.SUDO, 1);
+      fields.add(FieldTag.SUDO, 1);
       return this;
     }
 
     /** Sets a file that the agent holds an exclusive {@code flock} on while it lives. */
     public Builder lock(Path file) {
-      fields.add(Tag.LOCK, file.toString());
+      fields.add(FieldTag.LOCK, file.toString());
       return this;
     }
 
@@ -247,7 +247,7 @@ public final class BootRecord {
       value[0] = (byte) kind;
       Wire.putLong(value, 1, soft);
       Wire.putLong(value, 9, hard);
-      fields.add(Tag.RLIMIT, value);
+      fields.add(FieldTag.RLIMIT, value);
       return this;
     }
 

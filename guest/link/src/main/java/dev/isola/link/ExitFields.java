@@ -14,9 +14,9 @@ final class ExitFields {
   private ExitFields() {}
 
   /** Reads which limits were met; names this version does not know are not for it. */
-  static Set<LimitKind> limitsMet(Fields fields) {
+  static Set<LimitKind> limitsMet(WireFields fields) {
     Set<LimitKind> met = EnumSet.noneOf(LimitKind.class);
-    for (String name : fields.texts(Tag.LIMIT)) {
+    for (String name : fields.texts(FieldTag.LIMIT)) {
       for (LimitKind kind : LimitKind.values()) {
         if (kind.name().toLowerCase(Locale.ROOT).equals(name)) {
           met.add(kind);
@@ -31,14 +31,15 @@ final class ExitFields {
    *
    * @param timeout the command's, where it is known; otherwise a timeout is told by how long it ran
    */
-  static Exit exit(Fields fields, Optional<Duration> timeout) {
-    int kind = fields.range(Tag.EXIT_KIND, 0, 255);
+  static Exit exit(WireFields fields, Optional<Duration> timeout) {
+    int kind = fields.range(FieldTag.EXIT_KIND, 0, 255);
     return switch (kind) {
-      case Wire.EXIT_EXITED -> new Exit.Exited(fields.range(Tag.EXIT_CODE, 0, 255));
-      case Wire.EXIT_SIGNALED -> new Exit.Signaled(new Signal(fields.range(Tag.SIGNAL, 1, 64)));
+      case Wire.EXIT_EXITED -> new Exit.Exited(fields.range(FieldTag.EXIT_CODE, 0, 255));
+      case Wire.EXIT_SIGNALED ->
+          new Exit.Signaled(new Signal(fields.range(FieldTag.SIGNAL, 1, 64)));
       case Wire.EXIT_TIMED_OUT ->
           new Exit.TimedOut(
-              timeout.orElseGet(() -> Duration.ofNanos(fields.count(Tag.DURATION_NS, 0))));
+              timeout.orElseGet(() -> Duration.ofNanos(fields.count(FieldTag.DURATION_NS, 0))));
       case Wire.EXIT_OUT_OF_MEMORY -> new Exit.OutOfMemory();
       default -> throw new ProtocolViolation("exit kind " + kind);
     };

@@ -21,7 +21,7 @@ record Frame(
     int channel,
     long offset,
     long timeNs,
-    @Nullable ByteBuffer block) {
+    @Nullable ByteBuffer buffer) {
   private static final byte[] EMPTY = {};
 
   Frame(int type, int stream, byte[] payload) {
@@ -39,7 +39,7 @@ record Frame(
   /** Returns what the frame costs of the receiver's credit. */
   int cost() {
     return switch (type) {
-      case Wire.DATA -> block == null ? payload.length : block.remaining();
+      case Wire.DATA -> buffer == null ? payload.length : buffer.remaining();
       case Wire.ITEM -> payload.length;
       case Wire.OUTPUT -> payload.length + Wire.OUTPUT_HEADER;
       default -> 0;
@@ -48,17 +48,17 @@ record Frame(
 
   /** Returns the content of a DATA frame. */
   ByteBuffer content() {
-    return block == null ? ByteBuffer.wrap(payload) : block.slice();
+    return buffer == null ? ByteBuffer.wrap(payload) : buffer.slice();
   }
 
-  boolean terminal() {
+  boolean isTerminal() {
     return type == Wire.END || type == Wire.ERROR;
   }
 
   /** Gives the block back, if there is one. Called once, by whoever had the frame last. */
   void release() {
-    if (block != null) {
-      Blocks.SHARED.giveBack(block);
+    if (buffer != null) {
+      BufferPool.SHARED.release(buffer);
     }
   }
 }

@@ -50,7 +50,7 @@ final class FrameReader {
     if (type == Wire.OUTPUT) {
       return output(stream, length);
     }
-    if (type == Wire.DATA && length >= Blocks.WORTH && bulk.test(stream)) {
+    if (type == Wire.DATA && length >= BufferPool.MIN_FRAME && bulk.test(stream)) {
       return Frame.large(stream, block(length));
     }
     return new Frame(type, stream, payload(length));
@@ -68,8 +68,8 @@ final class FrameReader {
    */
   void skipToChallenge(int most) throws IOException {
     for (int skipped = 0; skipped <= most; skipped++) {
-      require(Greeting.CHALLENGE_START);
-      if (Greeting.startsChallenge(buffer, start)) {
+      require(Handshake.CHALLENGE_START);
+      if (Handshake.startsChallenge(buffer, start)) {
         return;
       }
       start++;
@@ -105,7 +105,7 @@ final class FrameReader {
   }
 
   private ByteBuffer block(int length) throws IOException {
-    ByteBuffer block = Blocks.SHARED.take();
+    ByteBuffer block = BufferPool.SHARED.acquire();
     boolean filled = false;
     try {
       int have = Math.min(length, end - start);
@@ -118,7 +118,7 @@ final class FrameReader {
       return block.flip();
     } finally {
       if (!filled) {
-        Blocks.SHARED.giveBack(block);
+        BufferPool.SHARED.release(block);
       }
     }
   }

@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class InstalledProgram {
   private final Path folder;
-  private final PackedProgram program;
+  private final EmbeddedProgram program;
   private volatile @Nullable Path known;
 
-  public InstalledProgram(PackedProgram program, Path folder) {
+  public InstalledProgram(EmbeddedProgram program, Path folder) {
     this.program = program;
     this.folder = folder;
   }

@@ -15,10 +15,10 @@ final class ItemStream<T> extends Spliterators.AbstractSpliterator<T> {
 
   private final LinkStream stream;
   private final Duration patience;
-  private final Function<Fields, T> convert;
+  private final Function<WireFields, T> convert;
   private @Nullable Frame ahead;
 
-  private ItemStream(LinkStream stream, Duration patience, Function<Fields, T> convert) {
+  private ItemStream(LinkStream stream, Duration patience, Function<WireFields, T> convert) {
     super(Long.MAX_VALUE, Spliterator.ORDERED | Spliterator.NONNULL);
     this.stream = stream;
     this.patience = patience;
@@ -26,7 +26,7 @@ final class ItemStream<T> extends Spliterators.AbstractSpliterator<T> {
   }
 
   /** Waits for the first frame, so that a refusal is thrown here and not while consuming. */
-  static <T> Stream<T> open(LinkStream stream, Duration patience, Function<Fields, T> convert) {
+  static <T> Stream<T> open(LinkStream stream, Duration patience, Function<WireFields, T> convert) {
     ItemStream<T> items = new ItemStream<>(stream, patience, convert);
     items.ahead = items.fetch();
     return StreamSupport.stream(items, false).onClose(stream::cancel);
@@ -42,9 +42,9 @@ final class ItemStream<T> extends Spliterators.AbstractSpliterator<T> {
     }
     T item;
     try {
-      item = convert.apply(Fields.parse(frame.payload()));
+      item = convert.apply(WireFields.parse(frame.payload()));
     } catch (ProtocolViolation e) {
-      throw stream.violated(e.getMessage());
+      throw stream.protocolViolation(e.getMessage());
     }
     action.accept(item);
     return true;

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One stream of a connection. The connection's reading thread puts frames in and never waits;
  * callers take them out and grant credit by taking. What is queued is bounded by the credit
- * granted. What goes the other way is the {@link Outflow}.
+ * granted. What goes the other way is the {@link SendWindow}.
  */
 final class LinkStream {
   /** Waits without a deadline. */
@@ -20,15 +20,15 @@ final class LinkStream {
 
   private final AgentConnection connection;
   private final int number;
-  private final Operation operation;
+  private final AgentOperation operation;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition arrived = lock.newCondition();
-  private final Inflow inflow;
-  private final Outflow outflow;
+  private final ReceiveWindow inflow;
+  private final SendWindow outflow;
   private @Nullable Frame terminal;
-  private @Nullable Loss loss;
-  private @Nullable Consumer<Fields> onLateHead;
+  private @Nullable CloseReason loss;
+  private @Nullable Consumer<WireFields> onLateHead;
   private @Nullable Consumer<LinkStream> onIncoming;
   private boolean discarding;
   private boolean lingering;
@@ -40,19 +40,23 @@ final class LinkStream {
    * @param sendCredit what we may send at first
    */
   LinkStream(
-      AgentConnection connection, int number, Operation operation, int window, long sendCredit) {
+      AgentConnection connection,
+      int number,
+      AgentOperation operation,
+      int window,
+      long sendCredit) {
     this.connection = connection;
     this.number = number;
     this.operation = operation;
-    this.inflow = new Inflow(window, operation == Operation.INCOMING ? 0 : window);
-    this.outflow = new Outflow(connection, number, sendCredit);
+    this.inflow = new ReceiveWindow(window, operation == AgentOperation.INCOMING ? 0 : window);
+    this.outflow = new SendWindow(connection, number, sendCredit);
   }
 
   int number() {
     return number;
   }
 
-  Operation operation() {
+  AgentOperation operation() {
     return operation;
   }
 
@@ -61,7 +65,7 @@ final class LinkStream {
   }
 
   /** Returns our side of the stream. */
-  Outflow out() {
+  SendWindow sendWindow() {
     return outflow;
   }
 
@@ -73,7 +77,7 @@ final class LinkStream {
    * @throws ProtocolViolation when it is not allowed here and now
    */
   void accept(Frame frame) {
-    if (!operation.mayAnswer(frame.type())) {
+    if (!operation.allowsReply(frame.type())) {
       throw new ProtocolViolation("a frame of type " + frame.type() + " in answer to " + operation);
     }
     lock.lock();
@@ -83,7 +87,7 @@ final class LinkStream {
         return;
       }
       inflow.check(frame);
-      if (frame.terminal()) {
+      if (frame.isTerminal()) {
         terminal = frame;
         outflow.close();
       } else if (discarding) {
@@ -99,7 +103,7 @@ final class LinkStream {
   }
 
   /** Wakes everybody: the connection is closed. */
-  void lose(Loss why) {
+  void connectionClosed(CloseReason why) {
     lock.lock();
     try {
       if (terminal == null && loss == null) {
@@ -134,7 +138,7 @@ final class LinkStream {
       if (lingering && !over() && discardingSince - nanoTime <= 0) {
         lingering = false;
         discardingSince = System.nanoTime();
-        connection.control(Wire.frame(Wire.CANCEL, number));
+        connection.sendControl(Wire.frame(Wire.CANCEL, number));
       }
     } finally {
       lock.unlock();
@@ -163,10 +167,10 @@ final class LinkStream {
   }
 
   /** Grants the first credit on a stream that the agent opened. */
-  void open() {
+  void grantInitialCredit() {
     lock.lock();
     try {
-      connection.control(Wire.credit(number, inflow.open()));
+      connection.sendControl(Wire.credit(number, inflow.grantAll()));
     } finally {
       lock.unlock();
     }
@@ -185,10 +189,10 @@ final class LinkStream {
     try {
       while (inflow.isEmpty() && terminal == null) {
         if (loss != null) {
-          throw loss.exception(connection.id(), operation.changes());
+          throw loss.exception(connection.id(), operation.isMutating());
         }
         if (discarding) {
-          throw Loss.cancelled(connection.id(), operation + " was closed and");
+          throw CloseReason.cancelled(connection.id(), operation + " was closed and");
         }
         if (!await(arrived, deadline, patience) && nothingArrived()) {
           return null;
@@ -206,22 +210,23 @@ final class LinkStream {
   }
 
   /** Waits for the head of the answer. */
-  Fields head(Duration patience) {
+  WireFields awaitResponse(Duration patience) {
     Frame frame = nextOrFail(patience);
     return switch (frame.type()) {
-      case Wire.RESPONSE -> Fields.parse(frame.payload());
+      case Wire.RESPONSE -> WireFields.parse(frame.payload());
       case Wire.ERROR -> throw error(frame).exception(connection.id());
-      default -> throw violated("a frame of type " + frame.type() + " instead of RESPONSE");
+      default ->
+          throw protocolViolation("a frame of type " + frame.type() + " instead of RESPONSE");
     };
   }
 
   /** Waits for END, for operations that answer with nothing else. */
-  Fields end(Duration patience) {
+  WireFields awaitEnd(Duration patience) {
     Frame frame = nextOrFail(patience);
     return switch (frame.type()) {
-      case Wire.END -> Fields.parse(frame.payload());
+      case Wire.END -> WireFields.parse(frame.payload());
       case Wire.ERROR -> throw error(frame).exception(connection.id());
-      default -> throw violated("a frame of type " + frame.type() + " instead of END");
+      default -> throw protocolViolation("a frame of type " + frame.type() + " instead of END");
     };
   }
 
@@ -237,7 +242,7 @@ final class LinkStream {
     }
     if (frame == null) {
       cancel();
-      throw overdue(patience);
+      throw timedOut(patience);
     }
     return frame;
   }
@@ -245,9 +250,9 @@ final class LinkStream {
   /** Reads an ERROR frame; one that makes no sense ends the connection. */
   RemoteError error(Frame frame) {
     try {
-      return RemoteError.of(Fields.parse(frame.payload()));
+      return RemoteError.of(WireFields.parse(frame.payload()));
     } catch (ProtocolViolation e) {
-      throw violated(e.getMessage());
+      throw protocolViolation(e.getMessage());
     }
   }
 
@@ -257,7 +262,7 @@ final class LinkStream {
     try {
       if (!discarding && !over()) {
         discard();
-        connection.control(Wire.frame(Wire.CANCEL, number));
+        connection.sendControl(Wire.frame(Wire.CANCEL, number));
       }
     } finally {
       lock.unlock();
@@ -265,7 +270,7 @@ final class LinkStream {
   }
 
   /** Lets go, of what has arrived too. */
-  void drop() {
+  void cancelAndDiscard() {
     lock.lock();
     try {
       cancel();
@@ -284,7 +289,7 @@ final class LinkStream {
     try {
       if (!discarding && !over()) {
         lingering = true;
-        outflow.end();
+        outflow.sendEof();
         discard();
       }
     } finally {
@@ -312,7 +317,7 @@ final class LinkStream {
    * Lets go of a stream whose head has not come; when it comes after all, {@code undo} is called
    * with it.
    */
-  void abandon(Consumer<Fields> undo) {
+  void abandon(Consumer<WireFields> undo) {
     Frame late;
     lock.lock();
     try {
@@ -323,9 +328,9 @@ final class LinkStream {
       lock.unlock();
     }
     if (late != null && late.type() == Wire.RESPONSE) {
-      undo.accept(Fields.parse(late.payload()));
+      undo.accept(WireFields.parse(late.payload()));
     }
-    connection.control(Wire.frame(Wire.CANCEL, number));
+    connection.sendControl(Wire.frame(Wire.CANCEL, number));
   }
 
   /** Returns true once a terminal frame was received or the connection was lost. */
@@ -339,7 +344,7 @@ final class LinkStream {
   }
 
   /** Returns why the stream was lost; null when it was not. */
-  @Nullable Loss loss() {
+  @Nullable CloseReason closeReason() {
     lock.lock();
     try {
       return loss;
@@ -352,12 +357,13 @@ final class LinkStream {
   SandboxException interrupted() {
     cancel();
     Thread.currentThread().interrupt();
-    return Loss.cancelled(connection.id(), operation.toString());
+    return CloseReason.cancelled(connection.id(), operation.toString());
   }
 
-  SandboxException overdue(Duration patience) {
-    if (operation.changes()) {
-      return new Loss(Loss.Kind.SILENT, "no answer to " + operation + " within " + patience)
+  SandboxException timedOut(Duration patience) {
+    if (operation.isMutating()) {
+      return new CloseReason(
+              CloseReason.Kind.SILENT, "no answer to " + operation + " within " + patience)
           .exception(connection.id(), true);
     }
     return Fault.of(
@@ -369,9 +375,9 @@ final class LinkStream {
   }
 
   /** Ends the connection because of something a caller found in a frame. */
-  SandboxException violated(@Nullable String what) {
-    Loss why = connection.violated(String.valueOf(what));
-    return why.exception(connection.id(), operation.changes());
+  SandboxException protocolViolation(@Nullable String what) {
+    CloseReason why = connection.protocolViolation(String.valueOf(what));
+    return why.exception(connection.id(), operation.isMutating());
   }
 
   private void throwAway(Frame frame) {
@@ -379,16 +385,16 @@ final class LinkStream {
       granted(frame);
     }
     frame.release();
-    Consumer<Fields> undo = onLateHead;
+    Consumer<WireFields> undo = onLateHead;
     if (undo != null && frame.type() == Wire.RESPONSE) {
-      undo.accept(Fields.parse(frame.payload()));
+      undo.accept(WireFields.parse(frame.payload()));
     }
   }
 
   private void granted(Frame frame) {
-    int grant = inflow.take(frame);
+    int grant = inflow.consume(frame);
     if (grant > 0 && !over()) {
-      connection.control(Wire.credit(number, grant));
+      connection.sendControl(Wire.credit(number, grant));
     }
   }
 

@@ -13,11 +13,11 @@ import dev.isola.spi.error.SandboxException;
 record RemoteError(int code, int errno, String message) {
   private static final int MESSAGE_MAX = 400;
 
-  static RemoteError of(Fields fields) {
+  static RemoteError of(WireFields fields) {
     return new RemoteError(
-        fields.range(Tag.CODE, 0, 65_535),
-        (int) fields.number(Tag.ERRNO, 0),
-        tidy(fields.optionalText(Tag.MESSAGE).orElse("the agent gave no reason")));
+        fields.range(FieldTag.CODE, 0, 65_535),
+        (int) fields.number(FieldTag.ERRNO, 0),
+        sanitize(fields.optionalText(FieldTag.MESSAGE).orElse("the agent gave no reason")));
   }
 
   /** Returns the exception for a caller. */
@@ -82,7 +82,7 @@ record RemoteError(int code, int errno, String message) {
   }
 
   /** What comes from the agent is shown to people: short, and without control characters. */
-  static String tidy(String text) {
+  static String sanitize(String text) {
     String cut = text.length() > MESSAGE_MAX ? text.substring(0, MESSAGE_MAX) + "..." : text;
     return cut.replaceAll("\\p{Cntrl}", "?");
   }

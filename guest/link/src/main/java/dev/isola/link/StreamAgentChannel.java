@@ -37,8 +37,8 @@ public final class StreamAgentChannel implements AgentChannel {
    * Returns a connector for a channel that can be opened once: after a drop the agent is gone for
    * good.
    */
-  public static AgentConnector once(AgentChannel channel) {
-    return new Once(channel);
+  public static AgentConnector singleUse(AgentChannel channel) {
+    return new SingleUseConnector(channel);
   }
 
   @Override
@@ -74,12 +74,12 @@ public final class StreamAgentChannel implements AgentChannel {
   }
 
   @Override
-  public boolean delimited() {
+  public boolean isConnectionOriented() {
     return false;
   }
 
   @Override
-  public boolean parks() {
+  public boolean supportsVirtualThreads() {
     return false;
   }
 
@@ -101,8 +101,9 @@ public final class StreamAgentChannel implements AgentChannel {
     }
   }
 
-  private record Once(AgentChannel channel, AtomicBoolean used) implements AgentConnector {
-    Once(AgentChannel channel) {
+  private record SingleUseConnector(AgentChannel channel, AtomicBoolean used)
+      implements AgentConnector {
+    SingleUseConnector(AgentChannel channel) {
       this(channel, new AtomicBoolean());
     }
 

@@ -33,7 +33,7 @@ public final class UnixSocketConnector implements AgentConnector {
    * @throws dev.isola.spi.error.InvalidRequest when the path is longer than a socket's may be
    */
   public UnixSocketConnector(Path path) {
-    check(path);
+    requireValidPath(path);
     this.path = path;
   }
 
@@ -42,7 +42,7 @@ public final class UnixSocketConnector implements AgentConnector {
    *
    * @throws dev.isola.spi.error.InvalidRequest when the path is longer than a socket's may be
    */
-  public static void check(Path path) {
+  public static void requireValidPath(Path path) {
     int length = path.toString().getBytes(UTF_8).length;
     if (length > PATH_MAX) {
       throw Fault.of(
@@ -113,12 +113,12 @@ public final class UnixSocketConnector implements AgentConnector {
     }
 
     @Override
-    public boolean delimited() {
+    public boolean isConnectionOriented() {
       return true;
     }
 
     @Override
-    public boolean parks() {
+    public boolean supportsVirtualThreads() {
       return true;
     }
 

@@ -72,7 +72,7 @@ final class Wire {
   static final int MOVE_REPLACE = 1;
   static final int REMOVE_RECURSIVE = 1;
   static final int TAR_EXACT_TIMES = 1;
-  static final int TAR_HOLD = 2;
+  static final int TAR_FREEZE = 2;
   static final int TAR_MARKS = 4;
   static final int TAR_OWNERS = 1;
   static final int TAR_OWNERS_IF_ALLOWED = 2;

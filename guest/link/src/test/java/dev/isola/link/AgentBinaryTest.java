@@ -30,7 +30,8 @@ class AgentBinaryTest {
 
   @Test
   void programThatIsNotPackedIsNamedWithTheWayToBuildIt() {
-    PackedProgram absent = new PackedProgram("compass", "host/compass", "META-INF/none", "compass");
+    EmbeddedProgram absent =
+        new EmbeddedProgram("compass", "host/compass", "META-INF/none", "compass");
     assertThatThrownBy(() -> absent.install(folder))
         .isInstanceOf(ProviderUnavailable.class)
         .hasMessageContaining("there is no compass for linux-")

@@ -66,7 +66,7 @@ final class FakeAgent implements AutoCloseable {
     return new UnixSocketConnector(path);
   }
 
-  AgentClient client(LinkOptions options) {
+  AgentClient client(LinkTimeouts options) {
     return new AgentClient(ID, connector(), secret, options);
   }
 

@@ -26,11 +26,11 @@ final class FakePeer {
 
   void challenge() throws IOException {
     raw(
-        new FieldsBuilder()
-            .add(Tag.MAGIC, Wire.MAGIC_TEXT)
-            .add(Tag.VERSION_MIN, 1)
-            .add(Tag.VERSION_MAX, 1)
-            .add(Tag.NONCE, nonce)
+        new WireFieldsBuilder()
+            .add(FieldTag.MAGIC, Wire.MAGIC_TEXT)
+            .add(FieldTag.VERSION_MIN, 1)
+            .add(FieldTag.VERSION_MAX, 1)
+            .add(FieldTag.NONCE, nonce)
             .frame(Wire.CHALLENGE, 0));
   }
 
@@ -39,19 +39,19 @@ final class FakePeer {
   }
 
   void welcome(Frame hello, Secret key) throws IOException {
-    Fields fields = Fields.parse(hello.payload());
-    byte[] theirs = fields.bytes(Tag.NONCE);
-    byte[] expected = Greeting.proof(secret, Wire.SERVER_TEXT, nonce, theirs);
-    if (hello.type() != Wire.HELLO || !Arrays.equals(expected, fields.bytes(Tag.PROOF))) {
+    WireFields fields = WireFields.parse(hello.payload());
+    byte[] theirs = fields.bytes(FieldTag.NONCE);
+    byte[] expected = Handshake.proof(secret, Wire.SERVER_TEXT, nonce, theirs);
+    if (hello.type() != Wire.HELLO || !Arrays.equals(expected, fields.bytes(FieldTag.PROOF))) {
       throw new AssertionError("the server did not prove itself");
     }
     raw(
-        new FieldsBuilder()
-            .add(Tag.PROOF, Greeting.proof(key, Wire.MAGIC_TEXT, theirs, nonce))
-            .add(Tag.VERSION, 1)
-            .add(Tag.BUILD, "fake")
-            .add(Tag.PID, 1)
-            .add(Tag.WINDOW, Wire.FRAME_MAX)
+        new WireFieldsBuilder()
+            .add(FieldTag.PROOF, Handshake.proof(key, Wire.MAGIC_TEXT, theirs, nonce))
+            .add(FieldTag.VERSION, 1)
+            .add(FieldTag.BUILD, "fake")
+            .add(FieldTag.PID, 1)
+            .add(FieldTag.WINDOW, Wire.FRAME_MAX)
             .frame(Wire.WELCOME, 0));
   }
 
@@ -83,30 +83,34 @@ final class FakePeer {
     }
   }
 
-  void response(int stream, FieldsBuilder fields) throws IOException {
+  void response(int stream, WireFieldsBuilder fields) throws IOException {
     raw(fields.frame(Wire.RESPONSE, stream));
   }
 
-  void end(int stream, FieldsBuilder fields) throws IOException {
+  void end(int stream, WireFieldsBuilder fields) throws IOException {
     raw(fields.frame(Wire.END, stream));
   }
 
   void end(int stream) throws IOException {
-    end(stream, new FieldsBuilder());
+    end(stream, new WireFieldsBuilder());
   }
 
   void exit(int stream, int code) throws IOException {
     end(
         stream,
-        new FieldsBuilder()
-            .add(Tag.EXIT_KIND, 0)
-            .add(Tag.EXIT_CODE, code)
-            .add(Tag.DURATION_NS, 1_000_000));
+        new WireFieldsBuilder()
+            .add(FieldTag.EXIT_KIND, 0)
+            .add(FieldTag.EXIT_CODE, code)
+            .add(FieldTag.DURATION_NS, 1_000_000));
   }
 
   void started(int stream) throws IOException {
     response(
-        stream, new FieldsBuilder().add(Tag.EXECUTION, 5).add(Tag.PID, 55).add(Tag.TIME_NS, 1));
+        stream,
+        new WireFieldsBuilder()
+            .add(FieldTag.EXECUTION, 5)
+            .add(FieldTag.PID, 55)
+            .add(FieldTag.TIME_NS, 1));
   }
 
   void output(int stream, int outputChannel, long offset, byte[] bytes) throws IOException {
@@ -124,15 +128,15 @@ final class FakePeer {
 
   void error(int stream, int code, int errno, String message) throws IOException {
     raw(
-        new FieldsBuilder()
-            .add(Tag.CODE, code)
-            .add(Tag.ERRNO, errno)
-            .add(Tag.MESSAGE, message)
+        new WireFieldsBuilder()
+            .add(FieldTag.CODE, code)
+            .add(FieldTag.ERRNO, errno)
+            .add(FieldTag.MESSAGE, message)
             .frame(Wire.ERROR, stream));
   }
 
   void bye(String reason) throws IOException {
-    raw(new FieldsBuilder().add(Tag.REASON, reason).frame(Wire.BYE, 0));
+    raw(new WireFieldsBuilder().add(FieldTag.REASON, reason).frame(Wire.BYE, 0));
   }
 
   void send(int type, int stream, byte[] payload) throws IOException {

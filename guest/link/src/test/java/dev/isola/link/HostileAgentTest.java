@@ -34,13 +34,13 @@ import org.junit.jupiter.api.Timeout;
 /** Whatever an agent does, every call ends, the connection is closed and no thread is left. */
 @Timeout(20)
 class HostileAgentTest {
-  private static final LinkOptions IMPATIENT =
-      LinkOptions.DEFAULT
-          .withConnect(Duration.ofMillis(400))
-          .withGreeting(Duration.ofMillis(300))
-          .withAnswer(Duration.ofMillis(500))
-          .withLongAnswer(Duration.ofMillis(800))
-          .withLiveness(Duration.ofMillis(100), Duration.ofMillis(300));
+  private static final LinkTimeouts IMPATIENT =
+      LinkTimeouts.DEFAULT
+          .withConnectTimeout(Duration.ofMillis(400))
+          .withHandshakeTimeout(Duration.ofMillis(300))
+          .withResponseTimeout(Duration.ofMillis(500))
+          .withLongResponseTimeout(Duration.ofMillis(800))
+          .withKeepalive(Duration.ofMillis(100), Duration.ofMillis(300));
 
   @SuppressWarnings("NullAway.Init")
   private FakeAgent agent;
@@ -53,7 +53,7 @@ class HostileAgentTest {
     client.close();
     agent.close();
     assertThat(agent.failures).isEmpty();
-    await().untilAsserted(() -> assertThat(Blocks.SHARED.inUse()).isZero());
+    await().untilAsserted(() -> assertThat(BufferPool.SHARED.inUse()).isZero());
   }
 
   private void start(FakeAgent.Script script) throws IOException {
@@ -85,12 +85,12 @@ class HostileAgentTest {
     AgentConnection connection = client.connection();
     assertThatThrownBy(() -> files().stat("/x", NOFOLLOW_LINKS))
         .isInstanceOf(SandboxException.class);
-    assertOver(connection, Loss.Kind.VIOLATION);
+    assertOver(connection, CloseReason.Kind.VIOLATION);
   }
 
-  private static void assertOver(AgentConnection connection, Loss.Kind kind) {
+  private static void assertOver(AgentConnection connection, CloseReason.Kind kind) {
     await().until(connection::isClosed);
-    assertThat(connection.loss().orElseThrow().kind()).isEqualTo(kind);
+    assertThat(connection.closeReason().orElseThrow().kind()).isEqualTo(kind);
     await().until(() -> connection.threads().stream().noneMatch(Thread::isAlive));
   }
 
@@ -118,11 +118,11 @@ class HostileAgentTest {
     start(
         peer ->
             peer.raw(
-                new FieldsBuilder()
-                    .add(Tag.MAGIC, Wire.MAGIC_TEXT)
-                    .add(Tag.VERSION_MIN, 2)
-                    .add(Tag.VERSION_MAX, 9)
-                    .add(Tag.NONCE, peer.nonce)
+                new WireFieldsBuilder()
+                    .add(FieldTag.MAGIC, Wire.MAGIC_TEXT)
+                    .add(FieldTag.VERSION_MIN, 2)
+                    .add(FieldTag.VERSION_MAX, 9)
+                    .add(FieldTag.NONCE, peer.nonce)
                     .frame(Wire.CHALLENGE, 0)));
     assertThatThrownBy(() -> client.connection())
         .isInstanceOf(ProviderUnavailable.class)
@@ -192,7 +192,7 @@ class HostileAgentTest {
         });
     AgentConnection connection = client.connection();
     assertThatThrownBy(() -> files().makeFolder("/x", 0755)).isInstanceOf(OutcomeUnknown.class);
-    assertOver(connection, Loss.Kind.DROPPED);
+    assertOver(connection, CloseReason.Kind.DROPPED);
   }
 
   @Test
@@ -220,7 +220,7 @@ class HostileAgentTest {
     assertViolation(
         peer -> {
           byte[] payload = new byte[10];
-          payload[0] = Tag.PATH;
+          payload[0] = FieldTag.PATH;
           Wire.putInt(payload, 1, 6);
           peer.send(Wire.END, 1, payload);
         });
@@ -259,7 +259,9 @@ class HostileAgentTest {
   @Test
   void incomingWithoutRelay() throws IOException {
     assertViolation(
-        peer -> peer.raw(new FieldsBuilder().add(Tag.RELAY, 1).frame(Wire.INCOMING, 0x8000_0000)));
+        peer ->
+            peer.raw(
+                new WireFieldsBuilder().add(FieldTag.RELAY, 1).frame(Wire.INCOMING, 0x8000_0000)));
   }
 
   @Test
@@ -273,7 +275,7 @@ class HostileAgentTest {
         });
     AgentConnection connection = client.connection();
     files().makeFolder("/x", 0755);
-    assertOver(connection, Loss.Kind.VIOLATION);
+    assertOver(connection, CloseReason.Kind.VIOLATION);
   }
 
   @Test
@@ -281,7 +283,7 @@ class HostileAgentTest {
     greeted(
         peer -> {
           peer.request();
-          peer.response(1, new FieldsBuilder());
+          peer.response(1, new WireFieldsBuilder());
           peer.end(1);
           peer.send(Wire.DATA, 1, new byte[5]);
           peer.answerPings();
@@ -290,7 +292,7 @@ class HostileAgentTest {
     try (InputStream in = files().read("/x", ReadRange.ALL)) {
       assertThat(in.read()).isEqualTo(-1);
     }
-    assertOver(connection, Loss.Kind.VIOLATION);
+    assertOver(connection, CloseReason.Kind.VIOLATION);
   }
 
   @Test
@@ -298,7 +300,7 @@ class HostileAgentTest {
     greeted(
         peer -> {
           peer.request();
-          peer.response(1, new FieldsBuilder());
+          peer.response(1, new WireFieldsBuilder());
           peer.send(Wire.EOF, 1, new byte[0]);
           peer.send(Wire.DATA, 1, new byte[5]);
           peer.answerPings();
@@ -306,7 +308,7 @@ class HostileAgentTest {
     AgentConnection connection = client.connection();
     assertThatThrownBy(() -> files().read("/x", ReadRange.ALL).read())
         .isInstanceOf(ProviderUnavailable.class);
-    assertOver(connection, Loss.Kind.VIOLATION);
+    assertOver(connection, CloseReason.Kind.VIOLATION);
   }
 
   @Test
@@ -314,15 +316,15 @@ class HostileAgentTest {
     greeted(
         peer -> {
           peer.request();
-          peer.response(1, new FieldsBuilder());
-          for (int sent = 0; sent <= DataInput.WINDOW; sent += Wire.FRAME_MAX) {
+          peer.response(1, new WireFieldsBuilder());
+          for (int sent = 0; sent <= DataFrameInputStream.WINDOW; sent += Wire.FRAME_MAX) {
             peer.send(Wire.DATA, 1, new byte[Wire.FRAME_MAX]);
           }
           peer.answerPings();
         });
     AgentConnection connection = client.connection();
     try (InputStream in = files().read("/x", ReadRange.ALL)) {
-      assertOver(connection, Loss.Kind.VIOLATION);
+      assertOver(connection, CloseReason.Kind.VIOLATION);
       assertThatThrownBy(in::readAllBytes).isInstanceOf(ProviderUnavailable.class);
     }
   }
@@ -336,9 +338,9 @@ class HostileAgentTest {
           peer.answerPings();
         });
     AgentConnection connection = client.connection();
-    assertThatThrownBy(() -> files().write("/x", new Endless(), WriteOptions.DEFAULT))
+    assertThatThrownBy(() -> files().write("/x", new EndlessInputStream(), WriteOptions.DEFAULT))
         .isInstanceOf(OutcomeUnknown.class);
-    assertOver(connection, Loss.Kind.VIOLATION);
+    assertOver(connection, CloseReason.Kind.VIOLATION);
   }
 
   @Test
@@ -346,7 +348,7 @@ class HostileAgentTest {
     greeted(
         peer -> {
           peer.request();
-          peer.response(1, new FieldsBuilder());
+          peer.response(1, new WireFieldsBuilder());
           peer.send(Wire.DATA, 1, new byte[Wire.FRAME_MAX]);
           byte[] cut = Wire.frame(Wire.DATA, 1, new byte[Wire.FRAME_MAX]);
           peer.raw(Arrays.copyOf(cut, cut.length / 2));
@@ -356,7 +358,7 @@ class HostileAgentTest {
       assertThat(in.readNBytes(Wire.FRAME_MAX)).hasSize(Wire.FRAME_MAX);
       assertThatThrownBy(in::read).isInstanceOf(SandboxException.class);
     }
-    assertOver(connection, Loss.Kind.DROPPED);
+    assertOver(connection, CloseReason.Kind.DROPPED);
   }
 
   @Test
@@ -364,7 +366,7 @@ class HostileAgentTest {
     greeted(
         peer -> {
           peer.request();
-          peer.response(1, new FieldsBuilder());
+          peer.response(1, new WireFieldsBuilder());
           while (true) {
             peer.send(Wire.DATA, 1, new byte[0]);
           }
@@ -372,7 +374,7 @@ class HostileAgentTest {
     AgentConnection connection = client.connection();
     assertThatThrownBy(() -> files().read("/x", ReadRange.ALL))
         .isInstanceOf(ProviderUnavailable.class);
-    assertOver(connection, Loss.Kind.VIOLATION);
+    assertOver(connection, CloseReason.Kind.VIOLATION);
   }
 
   @Test
@@ -387,7 +389,7 @@ class HostileAgentTest {
         });
     AgentConnection connection = client.connection();
     Execution execution = exec();
-    assertOver(connection, Loss.Kind.VIOLATION);
+    assertOver(connection, CloseReason.Kind.VIOLATION);
     assertThatThrownBy(execution::read).isInstanceOf(SandboxException.class);
   }
 
@@ -402,7 +404,7 @@ class HostileAgentTest {
         });
     AgentConnection connection = client.connection();
     exec();
-    assertOver(connection, Loss.Kind.VIOLATION);
+    assertOver(connection, CloseReason.Kind.VIOLATION);
   }
 
   @Test
@@ -420,7 +422,7 @@ class HostileAgentTest {
         });
     AgentConnection connection = client.connection();
     Execution execution = exec();
-    assertOver(connection, Loss.Kind.VIOLATION);
+    assertOver(connection, CloseReason.Kind.VIOLATION);
     // Nobody read, so a window and what the socket holds is all that could be sent.
     assertThat(sent.get() * 64L * 1024).isLessThan(AgentExecution.WINDOW + 1024 * 1024);
     assertThatThrownBy(() -> drain(execution)).isInstanceOf(OutcomeUnknown.class);
@@ -432,7 +434,7 @@ class HostileAgentTest {
     greeted(
         peer -> {
           peer.request();
-          peer.response(1, new FieldsBuilder());
+          peer.response(1, new WireFieldsBuilder());
           byte[] frame = Wire.frame(Wire.DATA, 1, new byte[1]);
           byte[] many = new byte[frame.length * 1024];
           for (int i = 0; i < 1024; i++) {
@@ -462,7 +464,7 @@ class HostileAgentTest {
     AgentConnection connection = client.connection();
     Execution execution = exec();
     assertThatThrownBy(() -> drain(execution)).isInstanceOf(SandboxException.class);
-    assertOver(connection, Loss.Kind.VIOLATION);
+    assertOver(connection, CloseReason.Kind.VIOLATION);
   }
 
   @Test
@@ -471,13 +473,14 @@ class HostileAgentTest {
         peer -> {
           peer.request();
           peer.started(1);
-          peer.end(1, new FieldsBuilder().add(Tag.EXIT_KIND, 1).add(Tag.SIGNAL, 4000));
+          peer.end(
+              1, new WireFieldsBuilder().add(FieldTag.EXIT_KIND, 1).add(FieldTag.SIGNAL, 4000));
           peer.answerPings();
         });
     AgentConnection connection = client.connection();
     Execution execution = exec();
     assertThatThrownBy(execution::await).isInstanceOf(SandboxException.class);
-    assertOver(connection, Loss.Kind.VIOLATION);
+    assertOver(connection, CloseReason.Kind.VIOLATION);
   }
 
   @Test
@@ -491,7 +494,7 @@ class HostileAgentTest {
         });
     AgentConnection connection = client.connection();
     exec();
-    assertOver(connection, Loss.Kind.VIOLATION);
+    assertOver(connection, CloseReason.Kind.VIOLATION);
   }
 
   @Test
@@ -530,7 +533,7 @@ class HostileAgentTest {
     greeted(FakePeer::silence);
     AgentConnection connection = client.connection();
     assertThatThrownBy(() -> files().makeFolder("/x", 0755)).isInstanceOf(OutcomeUnknown.class);
-    assertOver(connection, Loss.Kind.SILENT);
+    assertOver(connection, CloseReason.Kind.SILENT);
   }
 
   @Test
@@ -550,7 +553,7 @@ class HostileAgentTest {
     greeted(
         peer -> {
           peer.request();
-          peer.response(1, new FieldsBuilder());
+          peer.response(1, new WireFieldsBuilder());
           peer.send(Wire.DATA, 1, new byte[100]);
           peer.silence();
         });
@@ -558,7 +561,7 @@ class HostileAgentTest {
     try (InputStream in = files().read("/x", ReadRange.ALL)) {
       assertThatThrownBy(in::readAllBytes).isInstanceOf(SandboxException.class);
     }
-    assertOver(connection, Loss.Kind.SILENT);
+    assertOver(connection, CloseReason.Kind.SILENT);
   }
 
   @Test
@@ -577,7 +580,7 @@ class HostileAgentTest {
     Execution execution = exec();
     assertThatThrownBy(execution::read).isInstanceOf(OutcomeUnknown.class);
     assertThatThrownBy(execution::await).isInstanceOf(OutcomeUnknown.class);
-    assertOver(connection, Loss.Kind.SILENT);
+    assertOver(connection, CloseReason.Kind.SILENT);
   }
 
   @Test
@@ -592,9 +595,9 @@ class HostileAgentTest {
           over.await();
         });
     AgentConnection connection = client.connection();
-    assertThatThrownBy(() -> files().write("/x", new Endless(), WriteOptions.DEFAULT))
+    assertThatThrownBy(() -> files().write("/x", new EndlessInputStream(), WriteOptions.DEFAULT))
         .isInstanceOf(OutcomeUnknown.class);
-    assertOver(connection, Loss.Kind.SILENT);
+    assertOver(connection, CloseReason.Kind.SILENT);
     over.countDown();
   }
 
@@ -602,7 +605,7 @@ class HostileAgentTest {
   void takesNoContent() throws IOException {
     greeted(FakePeer::answerPings);
     AgentConnection connection = client.connection();
-    assertThatThrownBy(() -> files().write("/x", new Endless(), WriteOptions.DEFAULT))
+    assertThatThrownBy(() -> files().write("/x", new EndlessInputStream(), WriteOptions.DEFAULT))
         .isInstanceOf(OutcomeUnknown.class);
     assertThat(connection.isClosed()).isFalse();
   }
@@ -619,7 +622,7 @@ class HostileAgentTest {
     AgentConnection connection = client.connection();
     // What it does not read is dropped once the outbox is full; the connection ends with its
     // script.
-    assertOver(connection, Loss.Kind.DROPPED);
+    assertOver(connection, CloseReason.Kind.DROPPED);
   }
 
   @Test
@@ -635,11 +638,11 @@ class HostileAgentTest {
     AgentConnection connection = client.connection();
     Execution execution = exec();
     leave.countDown();
-    assertOver(connection, Loss.Kind.GONE);
+    assertOver(connection, CloseReason.Kind.GONE);
     assertThat(execution.await()).isInstanceOf(Exit.Lost.class);
     assertThatThrownBy(execution::read).isInstanceOf(OutcomeUnknown.class);
     assertThatThrownBy(() -> files().stat("/x", NOFOLLOW_LINKS)).isInstanceOf(Gone.class);
-    assertThat(client.gone()).isPresent();
+    assertThat(client.goneReason()).isPresent();
   }
 
   @Test
@@ -710,7 +713,7 @@ class HostileAgentTest {
     connection.close();
     connection.close();
     await().until(() -> woken.get() == 3);
-    assertOver(connection, Loss.Kind.CLOSED);
+    assertOver(connection, CloseReason.Kind.CLOSED);
   }
 
   private static void drain(Execution execution) {
@@ -719,7 +722,7 @@ class HostileAgentTest {
     }
   }
 
-  private static final class Endless extends InputStream {
+  private static final class EndlessInputStream extends InputStream {
     @Override
     public int read() {
       return 0;

@@ -58,14 +58,14 @@ final class RealAgent implements AutoCloseable {
             .confine(root, "/workspace")
             .deadline(Duration.ofMinutes(5));
     pid = boot(more.apply(record).build());
-    sandbox = connect(LinkOptions.DEFAULT);
+    sandbox = connect(LinkTimeouts.DEFAULT);
   }
 
   /** Returns another handle, with a connection of its own. */
-  AgentSandbox connect(LinkOptions options) {
+  AgentSandbox connect(LinkTimeouts options) {
     return AgentSandbox.builder(id, new UnixSocketConnector(socket), secret)
         .capabilities(ALL)
-        .options(options)
+        .timeouts(options)
         .build();
   }
 
@@ -107,7 +107,7 @@ final class RealAgent implements AutoCloseable {
   public void close() throws IOException {
     try {
       if (alive()) {
-        connect(LinkOptions.DEFAULT.withConnect(Duration.ofSeconds(1))).shutdown();
+        connect(LinkTimeouts.DEFAULT.withConnectTimeout(Duration.ofSeconds(1))).shutdown();
       }
       await().atMost(Duration.ofSeconds(10)).until(() -> !alive());
     } finally {

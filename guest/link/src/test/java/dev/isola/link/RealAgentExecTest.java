@@ -329,7 +329,7 @@ class RealAgentExecTest {
               Command.shell("for i in 1 2 3; do echo $i; read x; done; exit 5").withStdin());
       assertThat(execution.read()).isPresent();
       AgentConnection connection = sandbox.client().connection();
-      connection.drop();
+      connection.simulateDrop();
       Execution again = sandbox.as(Attaching.class).orElseThrow().attach(execution.id(), 2);
       again.stdin().write("\n\n\n".getBytes(UTF_8));
       assertThat(text(execution)).isEqualTo("2\n3\n");
@@ -344,7 +344,7 @@ class RealAgentExecTest {
     try (RealAgent other = new RealAgent()) {
       Execution execution =
           other.sandbox.start(Command.shell("echo first; sleep 0.5; echo second; exit 4"));
-      AgentSandbox later = other.connect(LinkOptions.DEFAULT);
+      AgentSandbox later = other.connect(LinkTimeouts.DEFAULT);
       Execution attached = later.as(Attaching.class).orElseThrow().attach(execution.id(), 0);
       assertThat(text(attached)).isEqualTo("first\nsecond\n");
       assertThat(attached.await()).isEqualTo(new Exit.Exited(4));

@@ -98,7 +98,7 @@ class RealAgentFilesTest {
   void largeFilesGoRound() throws Exception {
     long size = 200L * 1024 * 1024;
     MessageDigest sent = MessageDigest.getInstance("SHA-256");
-    FileInfo info = files.write("large", new Noise(size, sent), WriteOptions.DEFAULT);
+    FileInfo info = files.write("large", new RandomInputStream(size, sent), WriteOptions.DEFAULT);
     assertThat(info.size()).isEqualTo(size);
     MessageDigest received = MessageDigest.getInstance("SHA-256");
     try (InputStream in = files.read("large", ReadRange.ALL)) {
@@ -135,11 +135,11 @@ class RealAgentFilesTest {
   void aFailingWriteLeavesNothing() throws IOException {
     files.writeText("kept", "as it was", UTF_8);
     files.makeFolder("empty", 0755);
-    InputStream broken = new Failing(3_000_000, () -> new IOException("broken"));
+    InputStream broken = new FailingInputStream(3_000_000, () -> new IOException("broken"));
     assertThatThrownBy(() -> files.write("kept", broken, WriteOptions.DEFAULT))
         .isInstanceOf(UncheckedIOException.class);
     assertThat(files.readText("kept", UTF_8, 100)).isEqualTo("as it was");
-    InputStream wrong = new Failing(0, () -> new IllegalStateException("wrong"));
+    InputStream wrong = new FailingInputStream(0, () -> new IllegalStateException("wrong"));
     assertThatThrownBy(() -> files.write("empty/file", wrong, WriteOptions.DEFAULT))
         .isInstanceOf(IllegalStateException.class);
     try (Stream<Path> left = Files.list(agent.root.resolve("empty"))) {
@@ -271,11 +271,11 @@ class RealAgentFilesTest {
   }
 
   /** Fails after a while. */
-  private static final class Failing extends InputStream {
+  private static final class FailingInputStream extends InputStream {
     private final Supplier<Exception> failure;
     private int left;
 
-    Failing(int left, Supplier<Exception> failure) {
+    FailingInputStream(int left, Supplier<Exception> failure) {
       this.left = left;
       this.failure = failure;
     }
@@ -301,12 +301,12 @@ class RealAgentFilesTest {
   }
 
   /** Bytes that do not compress, with their digest. */
-  private static final class Noise extends InputStream {
+  private static final class RandomInputStream extends InputStream {
     private final Random random = new Random(1);
     private final MessageDigest digest;
     private long left;
 
-    Noise(long size, MessageDigest digest) {
+    RandomInputStream(long size, MessageDigest digest) {
       this.left = size;
       this.digest = digest;
     }

@@ -274,7 +274,8 @@ class RealAgentServicesTest {
     AgentChannel channel =
         new StreamAgentChannel(process.getInputStream(), out, process::destroyForcibly);
     AgentSandbox sandbox =
-        AgentSandbox.builder(FakeAgent.ID, StreamAgentChannel.once(channel), agent.secret).build();
+        AgentSandbox.builder(FakeAgent.ID, StreamAgentChannel.singleUse(channel), agent.secret)
+            .build();
     assertThat(sandbox.run(Command.shell("echo over stdio")).stdout().text())
         .isEqualTo("over stdio\n");
     byte[] large = new byte[1_000_003];

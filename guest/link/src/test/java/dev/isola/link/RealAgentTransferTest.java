@@ -49,7 +49,7 @@ class RealAgentTransferTest {
 
   @AfterEach
   void allBlocksAreBack() {
-    await().untilAsserted(() -> assertThat(Blocks.SHARED.inUse()).isZero());
+    await().untilAsserted(() -> assertThat(BufferPool.SHARED.inUse()).isZero());
   }
 
   @Test
@@ -128,7 +128,7 @@ class RealAgentTransferTest {
   @Test
   void aFileStreamThatDoesMoreIsAskedForItsBytes(@TempDir Path folder) throws IOException {
     Path source = Files.write(folder.resolve("source"), new byte[100_000]);
-    try (InputStream in = new Ones(source.toFile())) {
+    try (InputStream in = new OverridingFileInputStream(source.toFile())) {
       files.write("copy", in, WriteOptions.DEFAULT);
     }
     assertThat(Files.readAllBytes(agent.root.resolve("copy"))).hasSize(100_000).containsOnly(1);
@@ -136,7 +136,7 @@ class RealAgentTransferTest {
 
   @Test
   void smallPiecesArriveInOrder() throws IOException {
-    InputStream in = new Dribble(CONTENT);
+    InputStream in = new SmallReadsInputStream(CONTENT);
     assertThat(files.write("copy", in, WriteOptions.DEFAULT).size()).isEqualTo(CONTENT.length);
     assertThat(Files.readAllBytes(agent.root.resolve("copy"))).isEqualTo(CONTENT);
   }
@@ -174,8 +174,8 @@ class RealAgentTransferTest {
   }
 
   /** Answers every read with ones. */
-  private static final class Ones extends FileInputStream {
-    Ones(File file) throws IOException {
+  private static final class OverridingFileInputStream extends FileInputStream {
+    OverridingFileInputStream(File file) throws IOException {
       super(file);
     }
 
@@ -188,8 +188,8 @@ class RealAgentTransferTest {
   }
 
   /** Gives a few thousand bytes at a time and never tells that there are more. */
-  private static final class Dribble extends ByteArrayInputStream {
-    Dribble(byte[] bytes) {
+  private static final class SmallReadsInputStream extends ByteArrayInputStream {
+    SmallReadsInputStream(byte[] bytes) {
       super(bytes);
     }
 

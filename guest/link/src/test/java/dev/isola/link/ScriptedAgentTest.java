@@ -48,10 +48,10 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(20)
 class ScriptedAgentTest {
-  private static final LinkOptions OPTIONS =
-      LinkOptions.DEFAULT
-          .withConnect(Duration.ofSeconds(2))
-          .withLiveness(Duration.ofMillis(200), Duration.ofSeconds(2));
+  private static final LinkTimeouts OPTIONS =
+      LinkTimeouts.DEFAULT
+          .withConnectTimeout(Duration.ofSeconds(2))
+          .withKeepalive(Duration.ofMillis(200), Duration.ofSeconds(2));
 
   @SuppressWarnings("NullAway.Init")
   private FakeAgent agent;
@@ -64,7 +64,7 @@ class ScriptedAgentTest {
     client.close();
     agent.close();
     assertThat(agent.failures).isEmpty();
-    await().untilAsserted(() -> assertThat(Blocks.SHARED.inUse()).isZero());
+    await().untilAsserted(() -> assertThat(BufferPool.SHARED.inUse()).isZero());
   }
 
   private void greeted(FakeAgent.Script script) throws IOException {
@@ -76,25 +76,25 @@ class ScriptedAgentTest {
     return new AgentExecutions(client, Optional.of(Duration.ofSeconds(90))).start(command);
   }
 
-  private static Fields fields(Frame request) {
-    return Fields.parse(request.payload(), 1);
+  private static WireFields fields(Frame request) {
+    return WireFields.parse(request.payload(), 1);
   }
 
-  private static FieldsBuilder stat(FieldsBuilder fields, String path) {
+  private static WireFieldsBuilder stat(WireFieldsBuilder fields, String path) {
     return fields
-        .add(Tag.PATH, path)
-        .add(Tag.TYPE, 1)
-        .add(Tag.MODE, 0644)
-        .add(Tag.SIZE, 3)
-        .add(Tag.UID, 1000)
-        .add(Tag.GID, 1001)
-        .add(Tag.GROUP, "staff")
-        .add(Tag.MTIME_NS, 1_500_000_000_123_456_789L);
+        .add(FieldTag.PATH, path)
+        .add(FieldTag.TYPE, 1)
+        .add(FieldTag.MODE, 0644)
+        .add(FieldTag.SIZE, 3)
+        .add(FieldTag.UID, 1000)
+        .add(FieldTag.GID, 1001)
+        .add(FieldTag.GROUP, "staff")
+        .add(FieldTag.MTIME_NS, 1_500_000_000_123_456_789L);
   }
 
   @Test
   void sendsTheWholeCommand() throws IOException {
-    AtomicReference<Fields> seen = new AtomicReference<>();
+    AtomicReference<WireFields> seen = new AtomicReference<>();
     greeted(
         peer -> {
           Frame request = peer.request();
@@ -115,15 +115,15 @@ class ScriptedAgentTest {
       assertThat(execution.await()).isEqualTo(new Exit.Exited(0));
       assertThat(execution.duration()).isEqualTo(Duration.ofMillis(1));
     }
-    Fields request = seen.get();
-    assertThat(request.texts(Tag.ARG)).containsExactly("/bin/sh", "-c", "ls 'a b'");
-    assertThat(request.texts(Tag.ENV)).containsExactly("K=V");
-    assertThat(request.text(Tag.CWD)).isEqualTo("/w");
-    assertThat(request.text(Tag.USER)).isEqualTo("me");
-    assertThat(request.text(Tag.TAG)).isEqualTo("t");
-    assertThat(request.number(Tag.NO_STDIN)).isEqualTo(1);
-    assertThat(request.number(Tag.TIMEOUT_MS)).isEqualTo(90_000);
-    assertThat(request.number(Tag.CREDIT)).isEqualTo(AgentExecution.WINDOW);
+    WireFields request = seen.get();
+    assertThat(request.texts(FieldTag.ARG)).containsExactly("/bin/sh", "-c", "ls 'a b'");
+    assertThat(request.texts(FieldTag.ENV)).containsExactly("K=V");
+    assertThat(request.text(FieldTag.CWD)).isEqualTo("/w");
+    assertThat(request.text(FieldTag.USER)).isEqualTo("me");
+    assertThat(request.text(FieldTag.TAG)).isEqualTo("t");
+    assertThat(request.number(FieldTag.NO_STDIN)).isEqualTo(1);
+    assertThat(request.number(FieldTag.TIMEOUT_MS)).isEqualTo(90_000);
+    assertThat(request.number(FieldTag.CREDIT)).isEqualTo(AgentExecution.WINDOW);
   }
 
   @Test
@@ -239,9 +239,9 @@ class ScriptedAgentTest {
     agent.next(
         peer -> {
           Frame request = peer.request();
-          assertThat(request.payload()[0]).isEqualTo((byte) Operation.ATTACH.value());
-          assertThat(fields(request).number(Tag.EXECUTION)).isEqualTo(5);
-          assertThat(fields(request).number(Tag.OFFSET)).isEqualTo(5);
+          assertThat(request.payload()[0]).isEqualTo((byte) AgentOperation.ATTACH.value());
+          assertThat(fields(request).number(FieldTag.EXECUTION)).isEqualTo(5);
+          assertThat(fields(request).number(FieldTag.OFFSET)).isEqualTo(5);
           peer.started(1);
           byte[] gap = new byte[16];
           Wire.putLong(gap, 0, 5);
@@ -292,7 +292,7 @@ class ScriptedAgentTest {
     assertThat(execution.await()).isInstanceOf(Exit.Lost.class);
     assertThatThrownBy(() -> new AgentFiles(client).stat("/x", NOFOLLOW_LINKS))
         .isInstanceOf(Gone.class);
-    assertThat(client.gone()).isPresent();
+    assertThat(client.goneReason()).isPresent();
     execution.kill();
   }
 
@@ -324,9 +324,9 @@ class ScriptedAgentTest {
     assertThatThrownBy(
             () ->
                 client.call(
-                    Operation.STAT,
-                    new FieldsBuilder(Operation.STAT).add(Tag.PATH, "/x"),
-                    OPTIONS.answer()))
+                    AgentOperation.STAT,
+                    new WireFieldsBuilder(AgentOperation.STAT).add(FieldTag.PATH, "/x"),
+                    OPTIONS.responseTimeout()))
         .isInstanceOf(NotFound.class);
     assertThat(agent.connections()).isEqualTo(2);
   }
@@ -343,7 +343,7 @@ class ScriptedAgentTest {
   @Test
   void aStartThatWasInterruptedIsKilled() throws Exception {
     CountDownLatch asked = new CountDownLatch(1);
-    AtomicReference<Fields> signal = new AtomicReference<>();
+    AtomicReference<WireFields> signal = new AtomicReference<>();
     greeted(
         peer -> {
           peer.request();
@@ -372,9 +372,9 @@ class ScriptedAgentTest {
     caller.join();
     assertThat(thrown.get()).isInstanceOf(DeadlineExceeded.class);
     await().until(() -> signal.get() != null);
-    assertThat(signal.get().number(Tag.EXECUTION)).isEqualTo(5);
-    assertThat(signal.get().number(Tag.SIGNAL)).isEqualTo(Signal.KILL.number());
-    assertThat(signal.get().number(Tag.SCOPE)).isEqualTo(Wire.SCOPE_TREE);
+    assertThat(signal.get().number(FieldTag.EXECUTION)).isEqualTo(5);
+    assertThat(signal.get().number(FieldTag.SIGNAL)).isEqualTo(Signal.KILL.number());
+    assertThat(signal.get().number(FieldTag.SCOPE)).isEqualTo(Wire.SCOPE_TREE);
   }
 
   @Test
@@ -430,8 +430,8 @@ class ScriptedAgentTest {
     CountDownLatch cancelled = new CountDownLatch(1);
     greeted(
         peer -> {
-          long credit = fields(peer.request()).number(Tag.CREDIT);
-          byte[] item = stat(new FieldsBuilder(), "/w/" + "n".repeat(4000)).payload();
+          long credit = fields(peer.request()).number(FieldTag.CREDIT);
+          byte[] item = stat(new WireFieldsBuilder(), "/w/" + "n".repeat(4000)).payload();
           for (; credit >= item.length; credit -= item.length) {
             peer.send(Wire.ITEM, 1, item);
             sent.incrementAndGet();
@@ -475,13 +475,13 @@ class ScriptedAgentTest {
 
   @Test
   void writesWithItsOptions() throws IOException {
-    AtomicReference<Fields> seen = new AtomicReference<>();
+    AtomicReference<WireFields> seen = new AtomicReference<>();
     greeted(
         peer -> {
           seen.set(fields(peer.request()));
           assertThat(peer.awaitType(Wire.DATA).payload()).isEqualTo("abc".getBytes(UTF_8));
           peer.awaitType(Wire.EOF);
-          peer.end(1, stat(new FieldsBuilder(), "/x"));
+          peer.end(1, stat(new WireFieldsBuilder(), "/x"));
           peer.answerPings();
         });
     FileInfo info =
@@ -492,10 +492,10 @@ class ScriptedAgentTest {
                 new ByteArrayInputStream("abc".getBytes(UTF_8)),
                 WriteOptions.DEFAULT.withMode(0600).onlyNew().synced());
     assertThat(info.size()).isEqualTo(3);
-    assertThat(seen.get().number(Tag.FLAGS))
+    assertThat(seen.get().number(FieldTag.FLAGS))
         .isEqualTo(Wire.WRITE_ATOMIC | Wire.WRITE_PARENTS | Wire.WRITE_NEW | Wire.WRITE_SYNC);
-    assertThat(seen.get().number(Tag.MODE)).isEqualTo(0600);
-    assertThat(seen.get().text(Tag.USER)).isEqualTo("me");
+    assertThat(seen.get().number(FieldTag.MODE)).isEqualTo(0600);
+    assertThat(seen.get().text(FieldTag.USER)).isEqualTo("me");
   }
 
   @Test
@@ -503,15 +503,17 @@ class ScriptedAgentTest {
     greeted(
         peer -> {
           peer.request();
-          peer.response(1, new FieldsBuilder());
+          peer.response(1, new WireFieldsBuilder());
         });
     Watch watch = AgentWatch.open(client, "/w", true);
     agent.next(
         peer -> {
           peer.request();
-          peer.response(1, new FieldsBuilder());
+          peer.response(1, new WireFieldsBuilder());
           peer.send(
-              Wire.ITEM, 1, new FieldsBuilder().add(Tag.EVENT, 1).add(Tag.PATH, "/w/a").payload());
+              Wire.ITEM,
+              1,
+              new WireFieldsBuilder().add(FieldTag.EVENT, 1).add(FieldTag.PATH, "/w/a").payload());
           peer.answerPings();
         });
     Duration patience = Duration.ofSeconds(5);
@@ -569,7 +571,7 @@ class ScriptedAgentTest {
     AgentSandbox sandbox =
         AgentSandbox.builder(FakeAgent.ID, agent.connector(), agent.secret)
             .capabilities(Set.of(Attaching.class))
-            .extra(Map.of())
+            .providerCapabilities(Map.of())
             .build();
     assertThat(sandbox.as(Attaching.class)).isPresent();
     for (Class<? extends Capability> type : Capability.all()) {

@@ -29,15 +29,15 @@ public final class ControlGroup {
    */
   public static final int AGENT_THREADS = 64;
 
-  private static final String VIEW = "/sys/fs/cgroup";
-  private static final Duration KILLING = Duration.ofSeconds(10);
-  private static final Duration FREEZING = Duration.ofMillis(200);
+  private static final String MOUNT = "/sys/fs/cgroup";
+  private static final Duration KILL_TIMEOUT = Duration.ofSeconds(10);
+  private static final Duration FREEZE_TIMEOUT = Duration.ofMillis(200);
 
-  private final ControlGroups machine;
+  private final ControlGroups groups;
   private final String name;
 
   ControlGroup(ControlGroups machine, String name) {
-    this.machine = machine;
+    this.groups = machine;
     this.name = name;
   }
 
@@ -50,10 +50,10 @@ public final class ControlGroup {
    * Makes the groups and sets the limits. Limits that cannot be enforced here are left out. When it
    * throws, what it made is gone again.
    */
-  public void make(ResourceLimits limits) throws IOException {
+  public void create(ResourceLimits limits) throws IOException {
     List<Path> made = new ArrayList<>();
     try {
-      for (Place place : machine.places()) {
+      for (CgroupLocation place : groups.locations()) {
         Path group = place.parent().resolve(name);
         try {
           Files.createDirectory(group);
@@ -81,14 +81,14 @@ public final class ControlGroup {
   }
 
   /**
-   * Limits what is read and written of a disk, in groups that {@link #make} made.
+   * Limits what is read and written of a disk, in groups that {@link #create} made.
    *
    * @throws IOException where that cannot be limited
    */
   public void limitIo(IoLimit limit) throws IOException {
-    Place place =
-        machine
-            .ioPlace()
+    CgroupLocation place =
+        groups
+            .ioLocation()
             .orElseThrow(() -> new IOException("no control group can limit input and output"));
     Path group = place.parent().resolve(name);
     if (!Files.isDirectory(group)) {
@@ -97,30 +97,32 @@ public final class ControlGroup {
     write(limit.settings(place.hierarchy().unified()), group);
   }
 
-  private static void limit(Place place, Path group, LimitKind kind, ResourceLimits limits)
+  private static void limit(CgroupLocation place, Path group, LimitKind kind, ResourceLimits limits)
       throws IOException {
-    List<Setting> settings = Setting.of(kind, limits, place.hierarchy(), place.parent());
+    List<CgroupSetting> settings =
+        CgroupSetting.of(kind, limits, place.hierarchy(), place.parent());
     try {
       write(settings, group);
     } catch (NoSuchFileException e) {
       // Whoever else looks after the parent may have taken the controller away since we tried.
       if (!place.hierarchy().unified()
-          || !new Delegation(place.hierarchy(), place.parent()).grant(Setting.controller(kind))) {
+          || !new Delegation(place.hierarchy(), place.parent())
+              .grant(CgroupSetting.controller(kind))) {
         throw e;
       }
       write(settings, group);
     }
   }
 
-  private static void write(List<Setting> settings, Path group) throws IOException {
-    for (Setting setting : settings) {
+  private static void write(List<CgroupSetting> settings, Path group) throws IOException {
+    for (CgroupSetting setting : settings) {
       setting.write(group);
     }
   }
 
   /**
    * Returns the files through which a process joins: one that writes {@code 0} to each is in, with
-   * whatever it starts from then on. Empty before {@link #make}.
+   * whatever it starts from then on. Empty before {@link #create}.
    */
   public List<Path> joinFiles() {
     return folders().paths().stream().map(path -> path.resolve("cgroup.procs")).toList();
@@ -128,16 +130,16 @@ public final class ControlGroup {
 
   /**
    * Returns where the sandbox is to see its groups, as runtimes look for them to size themselves:
-   * the path inside, and the folder on this machine. Empty before {@link #make}.
+   * the path inside, and the folder on this machine. Empty before {@link #create}.
    */
   public Map<String, Path> views() {
     Map<String, Path> views = new LinkedHashMap<>();
-    boolean mixed = machine.places().stream().anyMatch(place -> !place.hierarchy().unified());
-    for (Place place : machine.places()) {
+    boolean mixed = groups.locations().stream().anyMatch(place -> !place.hierarchy().unified());
+    for (CgroupLocation place : groups.locations()) {
       Path group = place.parent().resolve(name);
       String mount = place.hierarchy().mount().getFileName().toString();
       if (Files.isDirectory(group)) {
-        views.put(mixed ? VIEW + "/" + mount : VIEW, group);
+        views.put(mixed ? MOUNT + "/" + mount : MOUNT, group);
       }
     }
     return views;
@@ -149,12 +151,12 @@ public final class ControlGroup {
    */
   public Map<String, String> viewLinks() {
     Map<String, String> links = new LinkedHashMap<>();
-    for (Place place : machine.places()) {
+    for (CgroupLocation place : groups.locations()) {
       Hierarchy hierarchy = place.hierarchy();
       String mount = hierarchy.mount().getFileName().toString();
       for (String controller : hierarchy.controllers()) {
         if (!hierarchy.unified() && !controller.equals(mount) && !controller.contains("=")) {
-          links.put(VIEW + "/" + controller, mount);
+          links.put(MOUNT + "/" + controller, mount);
         }
       }
     }
@@ -179,10 +181,10 @@ public final class ControlGroup {
     Freezer freezer =
         freezer(folders())
             .orElseThrow(() -> new IOException("no control group of " + name + " can freeze"));
-    Deadline deadline = new Deadline(patience);
+    PollDeadline deadline = new PollDeadline(patience);
     try {
       freezer.freeze();
-      while (!freezer.frozen()) {
+      while (!freezer.isFrozen()) {
         if (!deadline.pause()) {
           throw new IOException(
               name
@@ -211,23 +213,23 @@ public final class ControlGroup {
   }
 
   public boolean frozen() {
-    return freezer(folders()).map(Freezer::frozen).orElse(false);
+    return freezer(folders()).map(Freezer::isFrozen).orElse(false);
   }
 
-  private static Optional<Freezer> freezer(GroupFolders folders) {
+  private static Optional<Freezer> freezer(CgroupFolders folders) {
     return folders.paths().stream().flatMap(path -> Freezer.of(path).stream()).findFirst();
   }
 
   /**
    * Kills everybody, frozen or not, and returns when nobody is left. Where the kernel cannot kill a
-   * group at once no process can be started in it afterwards, until {@link #make} sets the limits
+   * group at once no process can be started in it afterwards, until {@link #create} sets the limits
    * again.
    */
   public void kill() throws IOException {
-    kill(folders(), new Deadline(KILLING));
+    kill(folders(), new PollDeadline(KILL_TIMEOUT));
   }
 
-  private void kill(GroupFolders folders, Deadline deadline) throws IOException {
+  private void kill(CgroupFolders folders, PollDeadline deadline) throws IOException {
     Optional<Path> file = folders.file("cgroup.kill");
     while (true) {
       if (file.isPresent()) {
@@ -236,13 +238,13 @@ public final class ControlGroup {
       Set<Long> members = folders.members();
       if (!members.isEmpty()) {
         if (file.isEmpty()) {
-          holdStill(folders);
+          preventForks(folders);
           members = folders.members();
         }
         // Also for those who have joined only some of the groups yet.
         members.forEach(pid -> kill(folders, pid));
       }
-      letGo(folders);
+      thawAll(folders);
       if (members.isEmpty()) {
         return;
       }
@@ -257,22 +259,22 @@ public final class ControlGroup {
   }
 
   /** Those who fork faster than they are killed must not: no new processes, and nobody moves. */
-  private static void holdStill(GroupFolders folders) throws IOException {
+  private static void preventForks(CgroupFolders folders) throws IOException {
     folders.file("pids.max").ifPresent(file -> KernelFile.tryWrite(file, "0"));
     Optional<Freezer> freezer = freezer(folders);
     if (freezer.isPresent()) {
-      Deadline deadline = new Deadline(FREEZING);
+      PollDeadline deadline = new PollDeadline(FREEZE_TIMEOUT);
       try {
         do {
           freezer.get().freeze();
-        } while (!freezer.get().frozen() && deadline.pause());
+        } while (!freezer.get().isFrozen() && deadline.pause());
       } catch (NoSuchFileException gone) {
         // Removed meanwhile, so there is nobody left.
       }
     }
   }
 
-  private static void letGo(GroupFolders folders) {
+  private static void thawAll(CgroupFolders folders) {
     for (Path path : folders.paths()) {
       try {
         Optional<Freezer> freezer = Freezer.of(path);
@@ -285,11 +287,11 @@ public final class ControlGroup {
     }
   }
 
-  private static void kill(GroupFolders folders, long pid) {
+  private static void kill(CgroupFolders folders, long pid) {
     // The handle is bound to the process that has the pid now; the look after it says that this is
     // one of ours.
     ProcessHandle.of(pid)
-        .filter(process -> pid != ProcessHandle.current().pid() && folders.holds(pid))
+        .filter(process -> pid != ProcessHandle.current().pid() && folders.contains(pid))
         .ifPresent(ProcessHandle::destroyForcibly);
   }
 
@@ -298,9 +300,9 @@ public final class ControlGroup {
    * Returns when nothing is left.
    */
   public void remove(Duration patience) throws IOException {
-    Deadline deadline = new Deadline(patience);
+    PollDeadline deadline = new PollDeadline(patience);
     while (true) {
-      GroupFolders folders = folders();
+      CgroupFolders folders = folders();
       if (folders.isEmpty()) {
         return;
       }
@@ -320,7 +322,7 @@ public final class ControlGroup {
 
   /** Waits until nobody is in the group any more. */
   public void awaitEmpty(Duration patience) throws IOException {
-    Deadline deadline = new Deadline(patience);
+    PollDeadline deadline = new PollDeadline(patience);
     while (!folders().members().isEmpty()) {
       if (!deadline.pause()) {
         throw new IOException("processes are left in the control group " + name);
@@ -333,16 +335,16 @@ public final class ControlGroup {
     return memoryEvents().map(file -> KernelFile.number(file, "oom_kill").orElse(0)).orElse(0L);
   }
 
-  public Reading read() {
-    GroupFolders folders = folders();
-    return new Reading(
+  public CgroupUsage usage() {
+    CgroupFolders folders = folders();
+    return new CgroupUsage(
         cpuTime(folders),
         memory(folders),
         number(folders, "memory.peak", "memory.max_usage_in_bytes"),
         folders.members().size());
   }
 
-  private static Duration cpuTime(GroupFolders folders) {
+  private static Duration cpuTime(CgroupFolders folders) {
     Optional<Path> old = folders.file("cpuacct.usage");
     if (old.isPresent()) {
       return Duration.ofNanos(KernelFile.number(old.get()).orElse(0));
@@ -357,7 +359,7 @@ public final class ControlGroup {
     return Duration.ZERO;
   }
 
-  private static long memory(GroupFolders folders) {
+  private static long memory(CgroupFolders folders) {
     long all = number(folders, "memory.current", "memory.usage_in_bytes");
     long reclaimable =
         folders
@@ -372,12 +374,12 @@ public final class ControlGroup {
     return Math.max(0, all - reclaimable);
   }
 
-  private static long number(GroupFolders folders, String... files) {
+  private static long number(CgroupFolders folders, String... files) {
     return folders.file(files).map(file -> KernelFile.number(file).orElse(0)).orElse(0L);
   }
 
-  private GroupFolders folders() {
-    return GroupFolders.find(name, machine.hierarchies());
+  private CgroupFolders folders() {
+    return CgroupFolders.find(name, groups.hierarchies());
   }
 
   @Override

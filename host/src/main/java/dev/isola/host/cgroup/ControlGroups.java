@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 public final class ControlGroups {
   private static final Path MOUNTS = Path.of("/proc/self/mountinfo");
   private static final Path MEMBERSHIP = Path.of("/proc/self/cgroup");
-  private static final AtomicReference<@Nullable Known> KNOWN = new AtomicReference<>();
+  private static final AtomicReference<@Nullable CachedGroups> CACHED = new AtomicReference<>();
 
   /** Which versions are mounted. */
   public enum Layout {
@@ -43,31 +43,31 @@ public final class ControlGroups {
    */
   public record Controller(int version, Path folder) {}
 
-  private record Known(String mountinfo, String membership, ControlGroups groups) {}
+  private record CachedGroups(String mountinfo, String membership, ControlGroups groups) {}
 
   private final List<Hierarchy> hierarchies;
-  private volatile @Nullable List<Place> places;
+  private volatile @Nullable List<CgroupLocation> locations;
 
   private ControlGroups(List<Hierarchy> hierarchies) {
     this.hierarchies = List.copyOf(hierarchies);
   }
 
   /** For a machine that was tried already. */
-  ControlGroups(List<Hierarchy> hierarchies, List<Place> places) {
+  ControlGroups(List<Hierarchy> hierarchies, List<CgroupLocation> places) {
     this(hierarchies);
-    this.places = List.copyOf(places);
+    this.locations = List.copyOf(places);
   }
 
   /** Returns the same as before, with what was found out, unless groups or mounts have changed. */
-  public static ControlGroups ofThisMachine() {
+  public static ControlGroups ofHost() {
     String mountinfo = KernelFile.read(MOUNTS);
     String membership = KernelFile.read(MEMBERSHIP);
-    Known known = KNOWN.get();
+    CachedGroups known = CACHED.get();
     if (known != null && known.mountinfo.equals(mountinfo) && known.membership.equals(membership)) {
       return known.groups;
     }
     ControlGroups groups = parse(mountinfo, membership, KernelFile::read);
-    KNOWN.set(new Known(mountinfo, membership, groups));
+    CACHED.set(new CachedGroups(mountinfo, membership, groups));
     return groups;
   }
 
@@ -81,7 +81,7 @@ public final class ControlGroups {
    */
   public static ControlGroups parse(
       String mountinfo, String membership, Function<Path, String> read) {
-    return new ControlGroups(Tables.hierarchies(mountinfo, membership, read));
+    return new ControlGroups(HierarchyParser.hierarchies(mountinfo, membership, read));
   }
 
   public Layout layout() {
@@ -101,7 +101,7 @@ public final class ControlGroups {
     Map<String, Controller> controllers = new TreeMap<>();
     for (Hierarchy hierarchy : hierarchies) {
       for (String name : names(hierarchy.controllers())) {
-        controllers.put(name, new Controller(hierarchy.unified() ? 2 : 1, hierarchy.own()));
+        controllers.put(name, new Controller(hierarchy.unified() ? 2 : 1, hierarchy.ownGroup()));
       }
     }
     return Map.copyOf(controllers);
@@ -118,13 +118,13 @@ public final class ControlGroups {
    */
   public Set<LimitKind> enforceable() {
     Set<LimitKind> limits = EnumSet.noneOf(LimitKind.class);
-    places().forEach(place -> limits.addAll(place.limits()));
+    locations().forEach(place -> limits.addAll(place.limits()));
     return Set.copyOf(limits);
   }
 
   /** Tells whether a sandbox can be stopped with its memory; the first call tries. */
   public boolean canFreeze() {
-    return places().stream().anyMatch(Place::freezes);
+    return locations().stream().anyMatch(CgroupLocation::canFreeze);
   }
 
   /**
@@ -132,7 +132,9 @@ public final class ControlGroups {
    * already.
    */
   public String remedy() {
-    return canFreeze() && enforceable().equals(Trial.KINDS) ? "" : Remedy.of(this, Caller.root());
+    return canFreeze() && enforceable().equals(CgroupProbe.KINDS)
+        ? ""
+        : CgroupRemedy.of(this, ServerUser.isRoot());
   }
 
   /**
@@ -140,21 +142,21 @@ public final class ControlGroups {
    * group of its own, which is gone afterwards.
    */
   public Optional<String> obstacle(IoLimit limit) {
-    Optional<Place> place = ioPlace();
+    Optional<CgroupLocation> place = ioLocation();
     if (place.isEmpty()) {
       return Optional.of("the controller io (blkio in version 1) cannot be had here");
     }
-    return Trial.refusal(limit, place.get());
+    return CgroupProbe.refusal(limit, place.get());
   }
 
   /** Tells whether a limit of input and output holds for what is written from the cache, too. */
   public boolean limitsCachedWrites() {
-    return ioPlace().map(place -> place.hierarchy().unified()).orElse(false);
+    return ioLocation().map(place -> place.hierarchy().unified()).orElse(false);
   }
 
   /** Returns where groups are made that limit input and output. */
-  Optional<Place> ioPlace() {
-    for (Place place : places()) {
+  Optional<CgroupLocation> ioLocation() {
+    for (CgroupLocation place : locations()) {
       if (place.hierarchy().unified()
           && place.hierarchy().has("io")
           && new Delegation(place.hierarchy(), place.parent()).grant("io")) {
@@ -165,10 +167,10 @@ public final class ControlGroups {
         .filter(hierarchy -> !hierarchy.unified() && hierarchy.has("blkio"))
         .flatMap(
             hierarchy ->
-                hierarchy.spots().stream()
+                hierarchy.candidateParents().stream()
                     .filter(spot -> Files.isWritable(spot.resolve("cgroup.procs")))
                     .limit(1)
-                    .map(spot -> new Place(hierarchy, spot, Set.of(), false)))
+                    .map(spot -> new CgroupLocation(hierarchy, spot, Set.of(), false)))
         .findFirst();
   }
 
@@ -194,7 +196,7 @@ public final class ControlGroups {
    */
   public void removeEmpty(InstanceId instance, Duration age, Predicate<SandboxId> ended) {
     String prefix = "isola-" + instance + "-";
-    Abandoned.remove(
+    StaleCgroups.remove(
         hierarchies,
         name ->
             name.startsWith(prefix)
@@ -208,11 +210,11 @@ public final class ControlGroups {
   }
 
   /** Two threads that come at once both try; they find the same. */
-  List<Place> places() {
-    List<Place> known = places;
+  List<CgroupLocation> locations() {
+    List<CgroupLocation> known = locations;
     if (known == null) {
-      known = Trial.places(hierarchies);
-      places = known;
+      known = CgroupProbe.locations(hierarchies);
+      locations = known;
     }
     return known;
   }

@@ -25,24 +25,25 @@ record Delegation(Hierarchy hierarchy, Path parent) {
     if (!has && !KernelFile.words(parent.resolve("cgroup.controllers")).contains(controller)) {
       return false;
     }
-    if (occupied() && !(ours() && moved())) {
+    if (hasProcesses() && !(isDelegatedToServer() && moveProcesses())) {
       return false;
     }
     return has || KernelFile.tryWrite(granted, "+" + controller);
   }
 
   /** The root, which may have processes and groups, is the one without a type. */
-  private boolean occupied() {
+  private boolean hasProcesses() {
     return Files.exists(parent.resolve("cgroup.type"))
         && !KernelFile.read(parent.resolve("cgroup.procs")).isEmpty();
   }
 
-  private boolean ours() {
-    return parent.equals(hierarchy.own()) && (parent.equals(hierarchy.mount()) || !Caller.root());
+  private boolean isDelegatedToServer() {
+    return parent.equals(hierarchy.ownGroup())
+        && (parent.equals(hierarchy.mount()) || !ServerUser.isRoot());
   }
 
   /** Tells whether nobody is left in the parent. What is forked meanwhile takes another round. */
-  private boolean moved() {
+  private boolean moveProcesses() {
     Path leaf = parent.resolve(LEAF);
     try {
       Files.createDirectory(leaf);

@@ -13,19 +13,19 @@ sealed interface Freezer {
   void thaw() throws IOException;
 
   /** Tells whether all of them stand still. */
-  boolean frozen();
+  boolean isFrozen();
 
   static Optional<Freezer> of(Path group) {
     if (Files.exists(group.resolve("cgroup.freeze"))) {
-      return Optional.of(new Unified(group));
+      return Optional.of(new FreezerV2(group));
     }
     return Files.exists(group.resolve("freezer.state"))
-        ? Optional.of(new Old(group))
+        ? Optional.of(new FreezerV1(group))
         : Optional.empty();
   }
 
   /** Version 2. A frozen process can be killed. */
-  record Unified(Path group) implements Freezer {
+  record FreezerV2(Path group) implements Freezer {
     @Override
     public void freeze() throws IOException {
       KernelFile.write(group.resolve("cgroup.freeze"), "1");
@@ -37,13 +37,13 @@ sealed interface Freezer {
     }
 
     @Override
-    public boolean frozen() {
+    public boolean isFrozen() {
       return KernelFile.number(group.resolve("cgroup.events"), "frozen").orElse(0) == 1;
     }
   }
 
   /** Version 1. A frozen process that is killed ends when it is thawed. */
-  record Old(Path group) implements Freezer {
+  record FreezerV1(Path group) implements Freezer {
     private Path state() {
       return group.resolve("freezer.state");
     }
@@ -59,7 +59,7 @@ sealed interface Freezer {
     }
 
     @Override
-    public boolean frozen() {
+    public boolean isFrozen() {
       return KernelFile.read(state()).equals("FROZEN");
     }
   }

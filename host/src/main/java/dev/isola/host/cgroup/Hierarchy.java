@@ -13,7 +13,7 @@ import java.util.Set;
  * @param own the group this process is in
  * @param controllers those that it has or, of version 2, that some group on the way to ours has
  */
-record Hierarchy(boolean unified, Path mount, Path own, Set<String> controllers) {
+record Hierarchy(boolean unified, Path mount, Path ownGroup, Set<String> controllers) {
   Hierarchy {
     controllers = Set.copyOf(controllers);
   }
@@ -23,7 +23,7 @@ record Hierarchy(boolean unified, Path mount, Path own, Set<String> controllers)
   }
 
   /** Tells whether it is good for anything here. */
-  boolean useful() {
+  boolean isUsable() {
     return unified
         || has("memory")
         || has("cpu")
@@ -38,7 +38,7 @@ record Hierarchy(boolean unified, Path mount, Path own, Set<String> controllers)
    * Returns whether a runtime in the sandbox looks for it: the JDK reads no limit of version 1
    * unless it finds the groups of all these controllers.
    */
-  boolean shown() {
+  boolean isShownInSandbox() {
     return !unified && (has("memory") || has("cpu") || has("cpuset") || has("cpuacct"));
   }
 
@@ -49,12 +49,12 @@ record Hierarchy(boolean unified, Path mount, Path own, Set<String> controllers)
    * group a service manager started it in, and does not end with that group. The leaf that we moved
    * ourselves into is none of them.
    */
-  List<Path> spots() {
+  List<Path> candidateParents() {
     List<Path> spots = new ArrayList<>();
     spots.add(mount);
-    if (own.startsWith(mount)) {
+    if (ownGroup.startsWith(mount)) {
       Path spot = mount;
-      for (Path name : mount.relativize(own)) {
+      for (Path name : mount.relativize(ownGroup)) {
         if (name.toString().equals(Delegation.LEAF)) {
           break;
         }

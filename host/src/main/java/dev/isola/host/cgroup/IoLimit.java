@@ -43,11 +43,11 @@ public record IoLimit(String device, long bytesPerSecond, long operationsPerSeco
   }
 
   /** Returns what has to be written into the files of a group. */
-  List<Setting> settings(boolean unified) {
-    List<Setting> settings = new ArrayList<>();
+  List<CgroupSetting> settings(boolean unified) {
+    List<CgroupSetting> settings = new ArrayList<>();
     if (unified) {
       settings.add(
-          new Setting(
+          new CgroupSetting(
               "io.max",
               "%s rbps=%s wbps=%s riops=%s wiops=%s"
                   .formatted(
@@ -63,7 +63,7 @@ public record IoLimit(String device, long bytesPerSecond, long operationsPerSeco
               (unit, limit) -> {
                 for (String way : List.of("read", "write")) {
                   settings.add(
-                      new Setting(
+                      new CgroupSetting(
                           "blkio.throttle." + way + "_" + unit + "_device",
                           device + " " + limit, // 0 is no limit there
                           false));

@@ -58,9 +58,9 @@ record AptSources(Path folder) {
   /** Returns the settings of this machine's apt without which it would not reach its mirror. */
   static List<String> options() {
     List<String> options = new ArrayList<>();
-    if (Tool.find("apt-config").isPresent()) {
+    if (ExternalTool.find("apt-config").isPresent()) {
       try {
-        new Tool("apt-config", "apt", Duration.ofSeconds(30), line -> {})
+        new ExternalTool("apt-config", "apt", Duration.ofSeconds(30), line -> {})
             .run(
                 List.of("dump", "Acquire"),
                 out ->

@@ -25,7 +25,7 @@ final class Architecture {
   private Architecture() {}
 
   /** Returns that of this machine. */
-  static String here() {
+  static String ofHost() {
     String name = System.getProperty("os.arch", "");
     return switch (name) {
       case "x86_64" -> "amd64";
@@ -35,7 +35,7 @@ final class Architecture {
   }
 
   /** Looks at programs every system has; empty when none is there. */
-  static Optional<String> of(Tree tree) throws IOException {
+  static Optional<String> of(RootfsTree tree) throws IOException {
     for (String program : PROGRAMS) {
       Optional<String> found = ofProgram(tree, program);
       if (found.isPresent()) {
@@ -45,7 +45,7 @@ final class Architecture {
     return Optional.empty();
   }
 
-  private static Optional<String> ofProgram(Tree tree, String program) throws IOException {
+  private static Optional<String> ofProgram(RootfsTree tree, String program) throws IOException {
     int file;
     try {
       if (tree.stat(program).filter(NativeFiles.Stat::isFile).isEmpty()) {

@@ -4,13 +4,13 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 
-/** What is left of {@link Limits} while an image is unpacked. */
+/** What is left of {@link ImageLimits} while an image is unpacked. */
 final class Budget {
-  private final Limits limits;
+  private final ImageLimits limits;
   private long bytes;
   private long entries;
 
-  Budget(Limits limits) {
+  Budget(ImageLimits limits) {
     this.limits = limits;
   }
 

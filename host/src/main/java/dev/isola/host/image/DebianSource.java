@@ -16,7 +16,7 @@ import java.util.function.Consumer;
  * What they make is unpacked like any archive.
  */
 final class DebianSource extends ImageSource {
-  private static final Duration PATIENCE = Duration.ofMinutes(60);
+  private static final Duration TIMEOUT = Duration.ofMinutes(60);
 
   /** Scripts run in the new root, where programs are not where this machine has them. */
   private static final String PATH =
@@ -54,7 +54,7 @@ final class DebianSource extends ImageSource {
   }
 
   @Override
-  String described() {
+  String description() {
     return recipe.distribution()
         + ":"
         + recipe.suite()
@@ -64,19 +64,19 @@ final class DebianSource extends ImageSource {
   }
 
   @Override
-  ImageDefaults unpack(Unpacking unpacking) throws IOException {
-    Optional<Path> mmdebstrap = Tool.find("mmdebstrap");
+  ImageDefaults unpack(UnpackContext unpacking) throws IOException {
+    Optional<Path> mmdebstrap = ExternalTool.find("mmdebstrap");
     if (mmdebstrap.isPresent()) {
       mmdebstrap(unpacking);
-    } else if (Tool.find("debootstrap").isPresent() && unpacking.root()) {
+    } else if (ExternalTool.find("debootstrap").isPresent() && unpacking.preserveOwners()) {
       debootstrap(unpacking);
     } else {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              unpacking.root()
+              unpacking.preserveOwners()
                   ? "neither mmdebstrap nor debootstrap is here"
                   : "without root, building needs mmdebstrap, which is not here",
-              unpacking.root()
+              unpacking.preserveOwners()
                   ? "install one (apt-get install mmdebstrap)"
                   : "install it (apt-get install mmdebstrap uidmap), or build as root")
           .exception();
@@ -84,15 +84,15 @@ final class DebianSource extends ImageSource {
     return recipe.defaults();
   }
 
-  private void mmdebstrap(Unpacking unpacking) throws IOException {
+  private void mmdebstrap(UnpackContext unpacking) throws IOException {
     String remedy =
-        unpacking.root()
+        unpacking.preserveOwners()
             ? "correct that, then try again"
             : "without root it needs user namespaces, newuidmap (apt-get install uidmap) and a"
                 + " range of ids for you in /etc/subuid and /etc/subgid";
-    new Tool("mmdebstrap", "mmdebstrap", PATIENCE, unpacking.progress(), remedy)
+    new ExternalTool("mmdebstrap", "mmdebstrap", TIMEOUT, unpacking.progress(), remedy)
         .run(
-            mmdebstrapWords(unpacking.root(), AptSources.options()),
+            mmdebstrapWords(unpacking.preserveOwners(), AptSources.options()),
             out -> TarSource.unpack(out, unpacking));
   }
 
@@ -122,14 +122,14 @@ final class DebianSource extends ImageSource {
     return script.replace("'", "'\\''");
   }
 
-  private void debootstrap(Unpacking unpacking) throws IOException {
+  private void debootstrap(UnpackContext unpacking) throws IOException {
     Path root = Files.createDirectory(unpacking.work().resolve("debootstrap"));
     // What it mounts in there goes with its own mount namespace, however it ends.
     List<String> words = new ArrayList<>(List.of("--mount", "--propagation", "private"));
-    words.add(Tool.find("debootstrap").orElseThrow().toString());
+    words.add(ExternalTool.find("debootstrap").orElseThrow().toString());
     words.addAll(debootstrapWords(root));
-    new Tool("unshare", "util-linux", PATIENCE, unpacking.progress()).run(words);
-    Tool chroot = tool("chroot", unpacking.progress());
+    new ExternalTool("unshare", "util-linux", TIMEOUT, unpacking.progress()).run(words);
+    ExternalTool chroot = tool("chroot", unpacking.progress());
     if (recipe.account()) {
       chroot.run(List.of(root.toString(), "/bin/sh", "-c", ACCOUNT));
     }
@@ -155,7 +155,7 @@ final class DebianSource extends ImageSource {
     return words;
   }
 
-  private static Tool tool(String program, Consumer<String> progress) {
-    return new Tool(program, program, PATIENCE, progress);
+  private static ExternalTool tool(String program, Consumer<String> progress) {
+    return new ExternalTool(program, program, TIMEOUT, progress);
   }
 }

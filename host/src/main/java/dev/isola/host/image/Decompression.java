@@ -1,6 +1,6 @@
 package dev.isola.host.image;
 
-import dev.isola.archive.Names;
+import dev.isola.archive.ArchivePaths;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.BufferedInputStream;
@@ -29,16 +29,16 @@ final class Decompression {
     byte[] magic = peeked.readNBytes(LONGEST_MAGIC);
     peeked.reset();
     if (begins(magic, 0x1f, 0x8b)) {
-      return new Unzipped(new KnownEnd(peeked));
+      return new GzipStream(new EndDetectingStream(peeked));
     }
     if (begins(magic, 0x28, 0xb5, 0x2f, 0xfd)) {
-      return new FilterProgram(List.of("zstd", "-dcq"), "zstd", peeked);
+      return new DecompressorProgram(List.of("zstd", "-dcq"), "zstd", peeked);
     }
     if (begins(magic, 0xfd, '7', 'z', 'X', 'Z', 0)) {
-      return new FilterProgram(List.of("xz", "-dcq", "--memlimit=1GiB"), "xz-utils", peeked);
+      return new DecompressorProgram(List.of("xz", "-dcq", "--memlimit=1GiB"), "xz-utils", peeked);
     }
     if (begins(magic, 'B', 'Z', 'h')) {
-      return new FilterProgram(List.of("bzip2", "-dcq"), "bzip2", peeked);
+      return new DecompressorProgram(List.of("bzip2", "-dcq"), "bzip2", peeked);
     }
     if (begins(magic, 'P', 'K', 3, 4)) {
       throw Fault.of(
@@ -63,8 +63,8 @@ final class Decompression {
   }
 
   /** Says in the words of an archive what is wrong with a packed one. */
-  private static final class Unzipped extends FilterInputStream {
-    Unzipped(InputStream packed) throws IOException {
+  private static final class GzipStream extends FilterInputStream {
+    GzipStream(InputStream packed) throws IOException {
       super(unzipped(packed));
     }
 
@@ -92,7 +92,8 @@ final class Decompression {
     }
 
     private static RuntimeException damaged(IOException e) {
-      return Names.bad("gzip cannot unpack the archive", String.valueOf(e.getMessage()));
+      return ArchivePaths.badArchive(
+          "gzip cannot unpack the archive", String.valueOf(e.getMessage()));
     }
   }
 
@@ -100,8 +101,8 @@ final class Decompression {
    * Tells whether more comes by looking. Gzip's reader asks {@code available} whether another
    * member follows, and a pipe that is slow must not look like an end.
    */
-  private static final class KnownEnd extends FilterInputStream {
-    KnownEnd(InputStream in) {
+  private static final class EndDetectingStream extends FilterInputStream {
+    EndDetectingStream(InputStream in) {
       super(new PushbackInputStream(in, 1));
     }
 

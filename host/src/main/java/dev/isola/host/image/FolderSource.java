@@ -1,7 +1,7 @@
 package dev.isola.host.image;
 
-import dev.isola.archive.Names;
-import dev.isola.codec.tar.TreeEntry;
+import dev.isola.archive.ArchivePaths;
+import dev.isola.codec.tar.TarEntry;
 import dev.isola.host.image.NativeFiles.Stat;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -27,13 +27,13 @@ final class FolderSource extends ImageSource {
   }
 
   @Override
-  String described() {
+  String description() {
     return folder.toAbsolutePath().normalize().toString();
   }
 
   @Override
-  ImageDefaults unpack(Unpacking unpacking) throws IOException {
-    try (Tree tree = new Tree(folder);
+  ImageDefaults unpack(UnpackContext unpacking) throws IOException {
+    try (RootfsTree tree = new RootfsTree(folder);
         Copy copy = new Copy(tree, unpacking)) {
       copy.path("", tree.stat("").orElseThrow());
     }
@@ -41,17 +41,17 @@ final class FolderSource extends ImageSource {
   }
 
   private static final class Copy implements AutoCloseable {
-    private final Tree tree;
-    private final Unpacking unpacking;
+    private final RootfsTree tree;
+    private final UnpackContext unpacking;
     private final Inode images;
     private final Map<Inode, String> linked = new HashMap<>();
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment memory = arena.allocate(1 << 18);
 
-    Copy(Tree tree, Unpacking unpacking) throws IOException {
+    Copy(RootfsTree tree, UnpackContext unpacking) throws IOException {
       this.tree = tree;
       this.unpacking = unpacking;
-      try (Tree work = new Tree(unpacking.work().resolve("../.."))) {
+      try (RootfsTree work = new RootfsTree(unpacking.work().resolve("../.."))) {
         Stat stat = work.stat("").orElseThrow();
         this.images = new Inode(stat.device(), stat.inode());
       }
@@ -63,14 +63,14 @@ final class FolderSource extends ImageSource {
         return; // an image would hold all others, and itself
       }
       if (stat.isFolder()) {
-        put(path, stat, TreeEntry.Kind.FOLDER, "");
+        put(path, stat, TarEntry.Kind.FOLDER, "");
         children(path);
       } else if (stat.isLink()) {
-        put(path, stat, TreeEntry.Kind.LINK, tree.readLink(path));
+        put(path, stat, TarEntry.Kind.LINK, tree.readLink(path));
       } else if (!stat.isFile()) {
-        put(path, stat, TreeEntry.Kind.SPECIAL, "");
+        put(path, stat, TarEntry.Kind.SPECIAL, "");
       } else if (linked.containsKey(inode)) {
-        put(path, stat, TreeEntry.Kind.HARD_LINK, linked.getOrDefault(inode, ""));
+        put(path, stat, TarEntry.Kind.HARD_LINK, linked.getOrDefault(inode, ""));
       } else {
         file(path);
         if (stat.links() > 1) {
@@ -82,7 +82,7 @@ final class FolderSource extends ImageSource {
     private void children(String path) throws IOException {
       try {
         for (String name : tree.list(path)) {
-          String child = Names.child(path, name);
+          String child = ArchivePaths.resolve(path, name);
           Optional<Stat> stat = tree.stat(child);
           if (stat.isPresent()) {
             path(child, stat.get());
@@ -92,14 +92,13 @@ final class FolderSource extends ImageSource {
         if (e.errno() != NativeException.EXDEV) {
           throw unreadable(e, path);
         }
-        unpacking.notes().add("mounted folders are left empty", path);
+        unpacking.warnings().add("mounted folders are left empty", path);
       }
     }
 
-    private void put(String path, Stat stat, TreeEntry.Kind kind, String target)
-        throws IOException {
+    private void put(String path, Stat stat, TarEntry.Kind kind, String target) throws IOException {
       unpacking
-          .to()
+          .unpacker()
           .put(entry(path, stat, kind, target, 0, Map.of()), InputStream.nullInputStream());
     }
 
@@ -111,7 +110,7 @@ final class FolderSource extends ImageSource {
         if (e.errno() != NativeException.EXDEV) {
           throw unreadable(e, path);
         }
-        unpacking.notes().add("mounted files are left out", path);
+        unpacking.warnings().add("mounted files are left out", path);
         return;
       }
       try {
@@ -121,28 +120,28 @@ final class FolderSource extends ImageSource {
         }
         Map<String, byte[]> attributes = new LinkedHashMap<>();
         for (String name : NativeAttributes.names(file)) {
-          if (Unpacker.isKept(name)) {
+          if (Unpacker.isPreserved(name)) {
             NativeAttributes.get(file, name).ifPresent(value -> attributes.put(name, value));
           }
         }
         unpacking
-            .to()
+            .unpacker()
             .put(
-                entry(path, stat, TreeEntry.Kind.FILE, "", stat.size(), attributes),
+                entry(path, stat, TarEntry.Kind.FILE, "", stat.size(), attributes),
                 new Content(file));
       } finally {
         NativeFiles.close(file);
       }
     }
 
-    private static TreeEntry entry(
+    private static TarEntry entry(
         String path,
         Stat stat,
-        TreeEntry.Kind kind,
+        TarEntry.Kind kind,
         String target,
         long size,
         Map<String, byte[]> attributes) {
-      return new TreeEntry(
+      return new TarEntry(
           path,
           kind,
           target,
@@ -158,7 +157,7 @@ final class FolderSource extends ImageSource {
     private static RuntimeException unreadable(NativeException e, String path) {
       return Fault.of(
               ErrorCode.PERMISSION_DENIED,
-              "cannot read " + Names.shown(path) + " of the folder: " + e.getMessage(),
+              "cannot read " + ArchivePaths.display(path) + " of the folder: " + e.getMessage(),
               "give yourself the right to read all of it, or import a tar archive")
           .exception(e);
     }

@@ -1,6 +1,6 @@
 package dev.isola.host.image;
 
-import dev.isola.archive.Names;
+import dev.isola.archive.ArchivePaths;
 import java.io.BufferedOutputStream;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -37,7 +37,7 @@ public record ImageCheck(Image image, String digest, long different, List<Differ
     differences = List.copyOf(differences);
   }
 
-  public boolean good() {
+  public boolean passed() {
     return different == 0 && digest.equals(image.digest());
   }
 
@@ -45,14 +45,14 @@ public record ImageCheck(Image image, String digest, long different, List<Differ
     Path folder = image.rootfs().resolveSibling("");
     Path now = Files.createTempFile(folder, ".check-", "");
     try {
-      Contents.Summary found;
+      RootfsManifest.Summary found;
       try (OutputStream to = new BufferedOutputStream(Files.newOutputStream(now), 1 << 16)) {
-        found = Contents.list(image.rootfs(), to);
+        found = RootfsManifest.write(image.rootfs(), to);
       }
       if (found.digest().equals(image.digest())) {
         return new ImageCheck(image, found.digest(), 0, List.of());
       }
-      return compare(image, found.digest(), folder.resolve(Contents.FILE), now);
+      return compare(image, found.digest(), folder.resolve(RootfsManifest.FILE), now);
     } finally {
       Files.deleteIfExists(now);
     }
@@ -109,6 +109,6 @@ public record ImageCheck(Image image, String digest, long different, List<Differ
   }
 
   private static String shown(String path) {
-    return Names.shown(Contents.unescaped(path));
+    return ArchivePaths.display(RootfsManifest.unescaped(path));
   }
 }

@@ -1,6 +1,6 @@
 package dev.isola.host.image;
 
-import dev.isola.document.NearMiss;
+import dev.isola.document.Suggestion;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -13,14 +13,14 @@ final class ImageName {
   /** Means the root of this machine itself, so no image bears it. */
   static final String HOST = "host";
 
-  private static final Pattern FORM = Pattern.compile("[a-z0-9][a-z0-9._-]{0,62}");
+  private static final Pattern PATTERN = Pattern.compile("[a-z0-9][a-z0-9._-]{0,62}");
   private static final String RULE =
       "a name has 1 to 63 of a-z, 0-9, '.', '_', '-' and begins with a letter or digit";
 
   private ImageName() {}
 
   static boolean isValid(String name) {
-    return FORM.matcher(name).matches() && !name.equals(HOST);
+    return PATTERN.matcher(name).matches() && !name.equals(HOST);
   }
 
   /**
@@ -28,7 +28,7 @@ final class ImageName {
    *
    * @throws dev.isola.spi.error.InvalidRequest when no image may be called that
    */
-  static String valid(String name) {
+  static String requireValid(String name) {
     if (isValid(name)) {
       return name;
     }
@@ -49,7 +49,7 @@ final class ImageName {
   }
 
   private static String remedy(String name, Collection<String> known) {
-    List<String> near = NearMiss.among(name, known, 3);
+    List<String> near = Suggestion.candidates(name, known, 3);
     if (!near.isEmpty()) {
       return "did you mean " + String.join(" or ", near) + "? isola image list shows all";
     }

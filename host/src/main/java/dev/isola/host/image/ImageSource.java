@@ -46,8 +46,8 @@ public abstract sealed class ImageSource
   }
 
   /** Says where it comes from, for people. */
-  abstract String described();
+  abstract String description();
 
   /** Puts everything into the image. */
-  abstract ImageDefaults unpack(Unpacking unpacking) throws IOException;
+  abstract ImageDefaults unpack(UnpackContext unpacking) throws IOException;
 }

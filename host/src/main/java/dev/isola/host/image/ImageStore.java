@@ -1,6 +1,6 @@
 package dev.isola.host.image;
 
-import dev.isola.host.Uses;
+import dev.isola.host.UsageReferences;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -31,7 +31,7 @@ import java.util.function.Consumer;
  */
 public final class ImageStore {
   private final Path folder;
-  private final Uses uses = new Uses();
+  private final UsageReferences references = new UsageReferences();
 
   private final InstantSource clock;
   private final boolean durable;
@@ -62,8 +62,8 @@ public final class ImageStore {
    * @param replace whether an image that has the name already makes way, all at once
    * @param progress is told in a few words what is being done, on any thread
    */
-  public record Adding(Limits limits, boolean replace, Consumer<String> progress) {
-    public static final Adding DEFAULT = new Adding(Limits.DEFAULT, false, line -> {});
+  public record AddOptions(ImageLimits limits, boolean replace, Consumer<String> progress) {
+    public static final AddOptions DEFAULT = new AddOptions(ImageLimits.DEFAULT, false, line -> {});
   }
 
   /** Returns the image of that name; empty when there is none. */
@@ -84,7 +84,7 @@ public final class ImageStore {
    * @throws dev.isola.spi.error.NotFound with {@code IMAGE_NOT_FOUND}, how to get it, and names
    *     that are near
    */
-  public Image need(String name) {
+  public Image require(String name) {
     return find(name).orElseThrow(() -> ImageName.notFound(name, names()));
   }
 
@@ -106,12 +106,12 @@ public final class ImageStore {
    * #release}, or until {@code sandboxFolder} is gone. Called before the image is mounted; may be
    * repeated.
    *
-   * @throws dev.isola.spi.error.NotFound as {@link #need}
+   * @throws dev.isola.spi.error.NotFound as {@link #require}
    */
-  public Image use(String name, SandboxId sandbox, Path sandboxFolder) {
-    Image image = need(name);
+  public Image acquire(String name, SandboxId sandbox, Path sandboxFolder) {
+    Image image = require(name);
     try {
-      uses.add(folder.resolve(name), sandbox.value(), sandboxFolder);
+      references.add(folder.resolve(name), sandbox.value(), sandboxFolder);
       return image;
     } catch (NoSuchFileException | NotDirectoryException removed) {
       throw ImageName.notFound(name, names());
@@ -120,11 +120,13 @@ public final class ImageStore {
     }
   }
 
-  /** Takes the note of {@link #use} back. May be repeated; an image that is gone is no error. */
+  /**
+   * Takes the note of {@link #acquire} back. May be repeated; an image that is gone is no error.
+   */
   public void release(String name, SandboxId sandbox) {
     try {
       if (ImageName.isValid(name)) {
-        uses.remove(folder.resolve(name), sandbox.value());
+        references.remove(folder.resolve(name), sandbox.value());
       }
     } catch (IOException e) {
       throw unusable(e);
@@ -133,7 +135,7 @@ public final class ImageStore {
 
   /** Adds a tar archive or a folder of this machine; see {@link #add}. */
   public Image importFrom(String name, Path tarOrFolder) {
-    return add(name, ImageSource.path(tarOrFolder), Adding.DEFAULT);
+    return add(name, ImageSource.path(tarOrFolder), AddOptions.DEFAULT);
   }
 
   /**
@@ -145,23 +147,24 @@ public final class ImageStore {
    *     or hostile
    * @throws dev.isola.spi.error.LimitExceeded when it is larger than allowed, or the disk is full
    */
-  public Image add(String name, ImageSource source, Adding adding) {
-    Path target = folder.resolve(ImageName.valid(name));
+  public Image add(String name, ImageSource source, AddOptions adding) {
+    Path target = folder.resolve(ImageName.requireValid(name));
     try {
-      refuseIfThere(target, adding);
+      refuseIfPresent(target, adding);
       Files.createDirectories(folder.getParent());
-      makeImagesFolder();
-      try (Draft draft = Draft.make(folder)) {
-        new ImageMaker(draft.folder(), clock.instant()).make(source, adding);
+      createImagesFolder();
+      try (ImageStagingFolder draft = ImageStagingFolder.create(folder)) {
+        new ImageBuilder(draft.folder(), clock.instant()).build(source, adding);
         publish(draft, target, adding);
       }
-      return need(name);
+      return require(name);
     } catch (IOException e) {
       throw unusable(e);
     }
   }
 
-  private void publish(Draft draft, Path target, Adding adding) throws IOException {
+  private void publish(ImageStagingFolder draft, Path target, AddOptions adding)
+      throws IOException {
     if (durable) {
       draft.sync();
     }
@@ -175,16 +178,16 @@ public final class ImageStore {
         } // somebody was quicker
       }
     }
-    refuseIfThere(target, adding);
+    refuseIfPresent(target, adding);
     draft.exchange(target);
-    List<String> standing = uses.of(draft.folder());
+    List<String> standing = references.holders(draft.folder());
     if (!standing.isEmpty()) {
       draft.swap(target);
       throw inUse(target, standing);
     }
   }
 
-  private void refuseIfThere(Path target, Adding adding) throws IOException {
+  private void refuseIfPresent(Path target, AddOptions adding) throws IOException {
     if (!Files.exists(target)) {
       return;
     }
@@ -196,7 +199,7 @@ public final class ImageStore {
           .with("image", target.getFileName().toString())
           .exception();
     }
-    List<String> standing = uses.of(target);
+    List<String> standing = references.holders(target);
     if (!standing.isEmpty()) {
       throw inUse(target, standing);
     }
@@ -208,15 +211,15 @@ public final class ImageStore {
    * @throws dev.isola.spi.error.Conflict while sandboxes stand on it, naming them
    */
   public void remove(String name) {
-    Path target = folder.resolve(need(name).name());
+    Path target = folder.resolve(require(name).name());
     try {
-      List<String> standing = uses.of(target);
+      List<String> standing = references.holders(target);
       if (!standing.isEmpty()) {
         throw inUse(target, standing);
       }
-      try (Draft draft = Draft.of(target)) {
+      try (ImageStagingFolder draft = ImageStagingFolder.detach(target)) {
         // Out of reach now; a sandbox that was quicker has left its mark.
-        List<String> quicker = uses.of(draft.folder());
+        List<String> quicker = references.holders(draft.folder());
         if (!quicker.isEmpty()) {
           draft.moveTo(target);
           throw inUse(target, quicker);
@@ -229,7 +232,7 @@ public final class ImageStore {
 
   /** Compares every file of an image with what was noted when it was made. */
   public ImageCheck check(String name) {
-    Image image = need(name);
+    Image image = require(name);
     try {
       return ImageCheck.of(image);
     } catch (IOException e) {
@@ -250,7 +253,7 @@ public final class ImageStore {
   }
 
   /** Nobody else may enter: an image may bring programs that are setuid root. */
-  private void makeImagesFolder() throws IOException {
+  private void createImagesFolder() throws IOException {
     Set<PosixFilePermission> ours = PosixFilePermissions.fromString("rwx------");
     try {
       Files.createDirectory(folder, PosixFilePermissions.asFileAttribute(ours));

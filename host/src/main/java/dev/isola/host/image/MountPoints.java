@@ -18,7 +18,7 @@ final class MountPoints {
 
   private MountPoints() {}
 
-  static void make(Tree tree, Notes notes) throws IOException {
+  static void create(RootfsTree tree, ImportWarnings notes) throws IOException {
     for (String folder : FOLDERS) {
       Optional<Stat> there = tree.stat(folder);
       if (there.isPresent() && !there.get().isFolder()) {

@@ -28,7 +28,7 @@ final class NativeAttributes {
     NativeCall.of(
         "setxattr",
         call -> {
-          MemorySegment bytes = call.room(Math.max(1, value.length));
+          MemorySegment bytes = call.allocate(Math.max(1, value.length));
           MemorySegment.copy(value, 0, bytes, JAVA_BYTE, 0, value.length);
           return call.checked(
               (int)
@@ -42,7 +42,7 @@ final class NativeAttributes {
     return NativeCall.of(
         "listxattr",
         call -> {
-          MemorySegment to = call.room(LARGEST_ATTRIBUTE);
+          MemorySegment to = call.allocate(LARGEST_ATTRIBUTE);
           long length =
               (long) FLISTXATTR.invokeExact(call.state(), descriptor, to, (long) LARGEST_ATTRIBUTE);
           if (length < 0 && call.errno() == NativeException.ENOTSUP) {
@@ -57,7 +57,7 @@ final class NativeAttributes {
     return NativeCall.of(
         "getxattr",
         call -> {
-          MemorySegment to = call.room(LARGEST_ATTRIBUTE);
+          MemorySegment to = call.allocate(LARGEST_ATTRIBUTE);
           long length =
               (long)
                   FGETXATTR.invokeExact(

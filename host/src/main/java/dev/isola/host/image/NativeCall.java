@@ -72,7 +72,7 @@ final class NativeCall implements AutoCloseable {
     return new String(bytes.asSlice(0, length).toArray(JAVA_BYTE), StandardCharsets.ISO_8859_1);
   }
 
-  MemorySegment room(long bytes) {
+  MemorySegment allocate(long bytes) {
     return arena.allocate(bytes, 8);
   }
 

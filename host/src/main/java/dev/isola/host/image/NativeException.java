@@ -27,7 +27,7 @@ final class NativeException extends IOException {
   private final int errno;
 
   NativeException(String call, int errno) {
-    super(call + ": " + words(errno));
+    super(call + ": " + describe(errno));
     this.errno = errno;
   }
 
@@ -35,7 +35,7 @@ final class NativeException extends IOException {
     return errno;
   }
 
-  private static String words(int errno) {
+  private static String describe(int errno) {
     return switch (errno) {
       case EPERM -> "not permitted";
       case ENOENT -> "does not exist";

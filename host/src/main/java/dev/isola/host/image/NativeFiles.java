@@ -136,7 +136,7 @@ final class NativeFiles {
     return NativeCall.of(
         "open",
         call -> {
-          MemorySegment how = call.room(24);
+          MemorySegment how = call.allocate(24);
           how.set(JAVA_LONG, 0, (flags | CLOEXEC) & 0xffffffffL);
           how.set(JAVA_LONG, 8, (flags & CREATE) == CREATE ? mode : 0);
           how.set(JAVA_LONG, 16, resolve);
@@ -176,7 +176,7 @@ final class NativeFiles {
     return NativeCall.of(
         "stat",
         call -> {
-          MemorySegment to = call.room(256);
+          MemorySegment to = call.allocate(256);
           call.checked(
               (int)
                   STATX.invokeExact(call.state(), folder, call.text(name), flags, STATX_BASIC, to));
@@ -235,7 +235,7 @@ final class NativeFiles {
     return NativeCall.of(
         "readlink",
         call -> {
-          MemorySegment to = call.room(LONGEST_PATH);
+          MemorySegment to = call.allocate(LONGEST_PATH);
           long length =
               call.checked(
                   (long)
@@ -266,7 +266,7 @@ final class NativeFiles {
     NativeCall.of(
         "utimens",
         call -> {
-          MemorySegment times = call.room(32);
+          MemorySegment times = call.allocate(32);
           for (int at = 0; at < 32; at += 16) {
             times.set(JAVA_LONG, at, seconds);
             times.set(JAVA_LONG, at + 8, nanos);
@@ -304,7 +304,7 @@ final class NativeFiles {
         "readdir",
         call -> {
           List<String> names = new ArrayList<>();
-          MemorySegment entries = call.room(LISTING);
+          MemorySegment entries = call.allocate(LISTING);
           while (true) {
             long length =
                 call.checked(

@@ -1,8 +1,8 @@
 package dev.isola.host.image;
 
-import dev.isola.archive.Names;
+import dev.isola.archive.ArchivePaths;
+import dev.isola.codec.tar.TarEntry;
 import dev.isola.codec.tar.TarReader;
-import dev.isola.codec.tar.TreeEntry;
 import java.io.IOException;
 import java.util.Optional;
 
@@ -17,12 +17,12 @@ record OciLayer(Unpacker to) {
 
   void apply(TarReader reader) throws IOException {
     to.nextLayer();
-    for (Optional<TreeEntry> next = reader.next(); next.isPresent(); next = reader.next()) {
-      TreeEntry entry = next.get();
-      String path = Names.clean(entry.path());
-      String name = Names.leaf(path);
+    for (Optional<TarEntry> next = reader.next(); next.isPresent(); next = reader.next()) {
+      TarEntry entry = next.get();
+      String path = ArchivePaths.normalize(entry.path());
+      String name = ArchivePaths.fileName(path);
       if (name.equals(OPAQUE)) {
-        to.opaque(Names.parent(path));
+        to.opaque(ArchivePaths.parent(path));
       } else if (name.startsWith(WHITEOUT + WHITEOUT)) {
         // bookkeeping of an old file system, which nobody reads
       } else if (name.startsWith(WHITEOUT)) {
@@ -36,8 +36,8 @@ record OciLayer(Unpacker to) {
   private static String hidden(String path, String name) {
     String hidden = name.substring(WHITEOUT.length());
     if (hidden.isEmpty() || hidden.equals(".") || hidden.equals("..")) {
-      throw Names.bad("a whiteout hides nothing that can be", path);
+      throw ArchivePaths.badArchive("a whiteout hides nothing that can be", path);
     }
-    return Names.child(Names.parent(path), hidden);
+    return ArchivePaths.resolve(ArchivePaths.parent(path), hidden);
   }
 }

@@ -1,6 +1,6 @@
 package dev.isola.host.image;
 
-import dev.isola.archive.Names;
+import dev.isola.archive.ArchivePaths;
 import dev.isola.codec.tar.TarReader;
 import dev.isola.host.image.OciBlobs.Descriptor;
 import dev.isola.spi.error.ErrorCode;
@@ -28,21 +28,21 @@ final class OciSource extends ImageSource {
 
   private final Path layout;
   private final Optional<String> tag;
-  private final String described;
+  private final String description;
 
   OciSource(Path layout, Optional<String> tag, String described) {
     this.layout = layout;
     this.tag = tag;
-    this.described = described;
+    this.description = described;
   }
 
   @Override
-  String described() {
-    return described;
+  String description() {
+    return description;
   }
 
   @Override
-  ImageDefaults unpack(Unpacking unpacking) throws IOException {
+  ImageDefaults unpack(UnpackContext unpacking) throws IOException {
     OciBlobs blobs = new OciBlobs(layout);
     OciDocument manifest = manifest(blobs, index(), DEEPEST_INDEX);
     OciDocument config =
@@ -70,7 +70,7 @@ final class OciSource extends ImageSource {
       unpacking.progress().accept("unpacking layer " + (i + 1) + " of " + layers.size());
       layer(blobs, layers.get(i), contents.get(i), unpacking);
     }
-    return defaults(config, unpacking.notes());
+    return defaults(config, unpacking.warnings());
   }
 
   /** Reads the index, and from the ones tagged or all picks those that may be meant. */
@@ -95,7 +95,7 @@ final class OciSource extends ImageSource {
     List<OciDocument> candidates =
         depth == DEEPEST_INDEX && tag.isPresent() ? tagged(listed) : forThisMachine(listed);
     if (candidates.isEmpty()) {
-      throw noneFits(listed);
+      throw noMatchingImage(listed);
     }
     if (candidates.size() > 1 && depth == DEEPEST_INDEX) {
       throw ambiguous(candidates);
@@ -134,14 +134,14 @@ final class OciSource extends ImageSource {
       if (platform.isEmpty()) {
         silent.add(one);
       } else if (platform.get().string("os").orElse("linux").equals("linux")
-          && platform.get().string("architecture").equals(Optional.of(Architecture.here()))) {
+          && platform.get().string("architecture").equals(Optional.of(Architecture.ofHost()))) {
         fitting.add(one);
       }
     }
     return fitting.isEmpty() ? silent : fitting;
   }
 
-  private SandboxException noneFits(List<OciDocument> listed) {
+  private SandboxException noMatchingImage(List<OciDocument> listed) {
     List<String> there = new ArrayList<>();
     for (OciDocument one : listed) {
       one.object("annotations").flatMap(it -> it.string(TAG)).ifPresent(there::add);
@@ -156,7 +156,7 @@ final class OciSource extends ImageSource {
     String wanted = tag.map(it -> "tagged '" + it + "' ").orElse("");
     return Fault.of(
             ErrorCode.INVALID_REQUEST,
-            "no image " + wanted + "for linux/" + Architecture.here() + " is in it",
+            "no image " + wanted + "for linux/" + Architecture.ofHost() + " is in it",
             "there are: "
                 + (there.isEmpty() ? "none" : String.join(", ", there.stream().limit(20).toList())))
         .exception();
@@ -177,29 +177,31 @@ final class OciSource extends ImageSource {
 
   private static void checkPlatform(OciDocument config) {
     String os = config.string("os").orElse("linux");
-    String architecture = config.string("architecture").orElse(Architecture.here());
-    if (!os.equals("linux") || !architecture.equals(Architecture.here())) {
+    String architecture = config.string("architecture").orElse(Architecture.ofHost());
+    if (!os.equals("linux") || !architecture.equals(Architecture.ofHost())) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
               "the image is for " + os + "/" + architecture,
-              "fetch the one for linux/" + Architecture.here())
+              "fetch the one for linux/" + Architecture.ofHost())
           .exception();
     }
   }
 
   private static void layer(
-      OciBlobs blobs, Descriptor layer, String contentDigest, Unpacking unpacking)
+      OciBlobs blobs, Descriptor layer, String contentDigest, UnpackContext unpacking)
       throws IOException {
     if (layer.mediaType().contains("encrypted")) {
       throw OciDocument.bad("the layer " + layer.digest() + " is encrypted");
     }
     Sha256 blobHash = new Sha256();
     Sha256 contentHash = new Sha256();
-    Budget packed = new Budget(new Limits(layer.size(), 0));
-    try (Metered blob = new Metered(blobs.open(layer), packed, Optional.of(blobHash));
-        Metered content =
-            new Metered(Decompression.of(blob), unpacking.budget(), Optional.of(contentHash))) {
-      new OciLayer(unpacking.to()).apply(new TarReader(content, Names::bad));
+    Budget packed = new Budget(new ImageLimits(layer.size(), 0));
+    try (MeteredImageStream blob =
+            new MeteredImageStream(blobs.open(layer), packed, Optional.of(blobHash));
+        MeteredImageStream content =
+            new MeteredImageStream(
+                Decompression.of(blob), unpacking.budget(), Optional.of(contentHash))) {
+      new OciLayer(unpacking.unpacker()).apply(new TarReader(content, ArchivePaths::badArchive));
       content.drain();
       blob.drain();
     }
@@ -211,7 +213,7 @@ final class OciSource extends ImageSource {
     return text.length() <= longest && text.chars().noneMatch(Character::isISOControl);
   }
 
-  private static ImageDefaults defaults(OciDocument config, Notes notes) {
+  private static ImageDefaults defaults(OciDocument config, ImportWarnings notes) {
     Optional<OciDocument> run = config.object("config");
     Map<String, String> env = new LinkedHashMap<>();
     for (String variable : run.map(it -> it.strings("Env")).orElse(List.of())) {
@@ -226,7 +228,8 @@ final class OciSource extends ImageSource {
         env,
         run.flatMap(it -> it.string("User")).filter(user -> isPlain(user, 256)),
         run.flatMap(it -> it.string("WorkingDir"))
-            .filter(folder -> folder.startsWith("/") && isPlain(folder, Names.LONGEST_PATH)),
+            .filter(
+                folder -> folder.startsWith("/") && isPlain(folder, ArchivePaths.MAX_PATH_LENGTH)),
         config.string("architecture"));
   }
 }

@@ -11,7 +11,7 @@ import java.util.Optional;
  * Isola's own.
  */
 final class SkopeoSource extends ImageSource {
-  private static final Duration PATIENCE = Duration.ofMinutes(30);
+  private static final Duration TIMEOUT = Duration.ofMinutes(30);
   private static final String TAG = "isola";
 
   private final String reference;
@@ -21,15 +21,15 @@ final class SkopeoSource extends ImageSource {
   }
 
   @Override
-  String described() {
+  String description() {
     return reference;
   }
 
   @Override
-  ImageDefaults unpack(Unpacking unpacking) throws IOException {
+  ImageDefaults unpack(UnpackContext unpacking) throws IOException {
     Path layout = unpacking.work().resolve("layout");
     unpacking.progress().accept("fetching " + reference);
-    new Tool("skopeo", "skopeo", PATIENCE, unpacking.progress())
+    new ExternalTool("skopeo", "skopeo", TIMEOUT, unpacking.progress())
         .run(
             List.of(
                 "copy",
@@ -37,7 +37,7 @@ final class SkopeoSource extends ImageSource {
                 "--override-os",
                 "linux",
                 "--override-arch",
-                Architecture.here(),
+                Architecture.ofHost(),
                 reference,
                 "oci:" + layout + ":" + TAG));
     return new OciSource(layout, Optional.of(TAG), reference).unpack(unpacking);

@@ -1,8 +1,8 @@
 package dev.isola.host.image;
 
-import dev.isola.archive.Names;
+import dev.isola.archive.ArchivePaths;
+import dev.isola.codec.tar.TarEntry;
 import dev.isola.codec.tar.TarReader;
-import dev.isola.codec.tar.TreeEntry;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -12,46 +12,46 @@ import java.util.Optional;
 /** A tar archive that is a whole root file system. */
 final class TarSource extends ImageSource {
   /** Opens the archive. */
-  private interface Opening {
+  private interface ArchiveOpener {
     InputStream open() throws IOException;
   }
 
-  private final Opening opening;
-  private final String described;
+  private final ArchiveOpener opener;
+  private final String description;
 
   TarSource(Path file) {
-    this.opening = () -> Files.newInputStream(file);
-    this.described = file.toAbsolutePath().normalize().toString();
+    this.opener = () -> Files.newInputStream(file);
+    this.description = file.toAbsolutePath().normalize().toString();
   }
 
   TarSource(InputStream archive, String described) {
-    this.opening = () -> archive;
-    this.described = described;
+    this.opener = () -> archive;
+    this.description = described;
   }
 
   @Override
-  String described() {
-    return described;
+  String description() {
+    return description;
   }
 
   @Override
-  ImageDefaults unpack(Unpacking unpacking) throws IOException {
-    try (InputStream archive = opening.open()) {
+  ImageDefaults unpack(UnpackContext unpacking) throws IOException {
+    try (InputStream archive = opener.open()) {
       unpack(archive, unpacking);
     }
     return ImageDefaults.NONE;
   }
 
   /** Unpacks an archive that must be whole: there is nothing but its own end to tell. */
-  static void unpack(InputStream archive, Unpacking unpacking) throws IOException {
-    try (Metered bytes =
-        new Metered(Decompression.of(archive), unpacking.budget(), Optional.empty())) {
-      TarReader reader = new TarReader(bytes, Names::bad);
-      for (Optional<TreeEntry> entry = reader.next(); entry.isPresent(); entry = reader.next()) {
-        unpacking.to().put(entry.get(), reader.content());
+  static void unpack(InputStream archive, UnpackContext unpacking) throws IOException {
+    try (MeteredImageStream bytes =
+        new MeteredImageStream(Decompression.of(archive), unpacking.budget(), Optional.empty())) {
+      TarReader reader = new TarReader(bytes, ArchivePaths::badArchive);
+      for (Optional<TarEntry> entry = reader.next(); entry.isPresent(); entry = reader.next()) {
+        unpacking.unpacker().put(entry.get(), reader.content());
       }
       if (!reader.ended()) {
-        throw Names.bad("the archive was cut off", "its end is missing");
+        throw ArchivePaths.badArchive("the archive was cut off", "its end is missing");
       }
       bytes.drain(); // a program that writes it must not die of a closed pipe
     }

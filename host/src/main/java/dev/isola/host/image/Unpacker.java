@@ -1,7 +1,7 @@
 package dev.isola.host.image;
 
-import dev.isola.archive.Names;
-import dev.isola.codec.tar.TreeEntry;
+import dev.isola.archive.ArchivePaths;
+import dev.isola.codec.tar.TarEntry;
 import dev.isola.host.image.NativeFiles.Stat;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -26,25 +26,25 @@ final class Unpacker implements AutoCloseable {
   private static final int FIRST_UNMAPPED = 65536;
   private static final int BUFFER = 1 << 18;
 
-  private final Tree tree;
-  private final boolean keepOwners;
+  private final RootfsTree tree;
+  private final boolean preserveOwners;
   private final Budget budget;
-  private final Notes notes;
+  private final ImportWarnings warnings;
   private final Arena arena = Arena.ofConfined();
   private final MemorySegment memory = arena.allocate(BUFFER);
   private final byte[] buffer = new byte[BUFFER];
 
   /** Folders get their rights and times last: what is put into them would change both. */
-  private final TreeMap<String, TreeEntry> folders = new TreeMap<>();
+  private final TreeMap<String, TarEntry> folders = new TreeMap<>();
 
   /** What the layer at hand brought; whiteouts in it are about the layers below only. */
   private final Set<String> layer = new HashSet<>();
 
-  Unpacker(Tree tree, boolean keepOwners, Budget budget, Notes notes) {
+  Unpacker(RootfsTree tree, boolean keepOwners, Budget budget, ImportWarnings notes) {
     this.tree = tree;
-    this.keepOwners = keepOwners;
+    this.preserveOwners = keepOwners;
     this.budget = budget;
-    this.notes = notes;
+    this.warnings = notes;
   }
 
   /** Begins a new layer on top of what is there. */
@@ -53,9 +53,9 @@ final class Unpacker implements AutoCloseable {
   }
 
   /** Puts one entry in place of whatever is there. */
-  void put(TreeEntry entry, InputStream content) throws IOException {
+  void put(TarEntry entry, InputStream content) throws IOException {
     budget.takeEntry();
-    String path = Names.clean(entry.path());
+    String path = ArchivePaths.normalize(entry.path());
     try {
       place(path, entry, content);
       layer.add(path);
@@ -64,16 +64,16 @@ final class Unpacker implements AutoCloseable {
     }
   }
 
-  private void place(String path, TreeEntry entry, InputStream content) throws IOException {
+  private void place(String path, TarEntry entry, InputStream content) throws IOException {
     if (path.isEmpty()) {
-      if (entry.kind() == TreeEntry.Kind.FOLDER) {
+      if (entry.kind() == TarEntry.Kind.FOLDER) {
         folders.put("", entry);
         return;
       }
-      throw Names.bad("the root of an image has to be a folder", entry.path());
+      throw ArchivePaths.badArchive("the root of an image has to be a folder", entry.path());
     }
-    if (entry.kind() == TreeEntry.Kind.SPECIAL) {
-      notes.add("devices, pipes or sockets are left out", path);
+    if (entry.kind() == TarEntry.Kind.SPECIAL) {
+      warnings.add("devices, pipes or sockets are left out", path);
       return;
     }
     makeParents(path, entry);
@@ -81,35 +81,35 @@ final class Unpacker implements AutoCloseable {
       case FOLDER -> folder(path, entry);
       case FILE -> file(path, entry, content);
       case LINK -> link(path, entry);
-      case HARD_LINK -> hardLink(path, Names.clean(entry.target()));
+      case HARD_LINK -> hardLink(path, ArchivePaths.normalize(entry.target()));
       case SPECIAL, REMOVED -> throw new IllegalStateException("left out above");
     }
   }
 
   /** Makes the folders a path is in where an archive left them out. */
-  private void makeParents(String path, TreeEntry entry) throws IOException {
+  private void makeParents(String path, TarEntry entry) throws IOException {
     try {
-      tree.reach(path);
+      tree.requireParent(path);
     } catch (NativeException e) {
       if (e.errno() == NativeException.ENOTDIR) {
-        throw Names.bad("an entry is beneath something that is no folder", path);
+        throw ArchivePaths.badArchive("an entry is beneath something that is no folder", path);
       }
       if (e.errno() != NativeException.ENOENT) {
         throw e;
       }
-      String parent = Names.parent(path);
+      String parent = ArchivePaths.parent(path);
       makeParents(parent, entry);
       tree.makeFolder(parent, 0700);
       folders.put(parent, implicit(parent, entry));
     }
   }
 
-  private static TreeEntry implicit(String path, TreeEntry child) {
-    return new TreeEntry(
-        path, TreeEntry.Kind.FOLDER, "", 0755, 0, 0, 0, child.seconds(), child.nanos(), Map.of());
+  private static TarEntry implicit(String path, TarEntry child) {
+    return new TarEntry(
+        path, TarEntry.Kind.FOLDER, "", 0755, 0, 0, 0, child.seconds(), child.nanos(), Map.of());
   }
 
-  private void folder(String path, TreeEntry entry) throws IOException {
+  private void folder(String path, TarEntry entry) throws IOException {
     Optional<Stat> there = tree.stat(path);
     if (there.isPresent() && !there.get().isFolder()) {
       tree.removeFile(path);
@@ -121,7 +121,7 @@ final class Unpacker implements AutoCloseable {
     folders.put(path, entry);
   }
 
-  private void file(String path, TreeEntry entry, InputStream content) throws IOException {
+  private void file(String path, TarEntry entry, InputStream content) throws IOException {
     budget.needBytes(entry.size());
     clear(path);
     int file = tree.create(path);
@@ -129,7 +129,7 @@ final class Unpacker implements AutoCloseable {
       copy(content, file);
       own(path, entry);
       // After the owner: changing that takes set-user-id bits and capabilities away.
-      NativeFiles.chmod(file, keepOwners ? entry.mode() : entry.mode() | 0400);
+      NativeFiles.chmod(file, preserveOwners ? entry.mode() : entry.mode() | 0400);
       attributes(file, path, entry.attributes());
     } finally {
       NativeFiles.close(file);
@@ -145,10 +145,12 @@ final class Unpacker implements AutoCloseable {
     }
   }
 
-  private void link(String path, TreeEntry entry) throws IOException {
+  private void link(String path, TarEntry entry) throws IOException {
     String target = entry.target();
-    if (target.isEmpty() || target.length() > Names.LONGEST_PATH || target.indexOf('\0') >= 0) {
-      throw Names.bad("a link has a target that cannot be", path);
+    if (target.isEmpty()
+        || target.length() > ArchivePaths.MAX_PATH_LENGTH
+        || target.indexOf('\0') >= 0) {
+      throw ArchivePaths.badArchive("a link has a target that cannot be", path);
     }
     clear(path);
     tree.makeLink(path, target);
@@ -159,10 +161,10 @@ final class Unpacker implements AutoCloseable {
   private void hardLink(String path, String existing) throws IOException {
     Optional<Stat> there = existing.isEmpty() ? Optional.empty() : tree.stat(existing);
     if (there.isEmpty()) {
-      throw Names.bad("a hard link to something that is not there", path);
+      throw ArchivePaths.badArchive("a hard link to something that is not there", path);
     }
     if (there.get().isFolder()) {
-      throw Names.bad("a hard link to a folder", path);
+      throw ArchivePaths.badArchive("a hard link to a folder", path);
     }
     if (path.equals(existing)) {
       return;
@@ -170,20 +172,20 @@ final class Unpacker implements AutoCloseable {
     clear(path);
     // What was there may have been a folder with the link's other end in it.
     if (tree.stat(existing).isEmpty()) {
-      throw Names.bad("a hard link to something that is not there", path);
+      throw ArchivePaths.badArchive("a hard link to something that is not there", path);
     }
     tree.makeHardLink(path, existing);
   }
 
-  private void own(String path, TreeEntry entry) throws IOException {
-    if (!keepOwners) {
+  private void own(String path, TarEntry entry) throws IOException {
+    if (!preserveOwners) {
       return;
     }
     if (entry.uid() >= 0xffffffffL || entry.gid() >= 0xffffffffL) {
-      throw Names.bad("an owner is out of range", path);
+      throw ArchivePaths.badArchive("an owner is out of range", path);
     }
     if (entry.uid() >= FIRST_UNMAPPED || entry.gid() >= FIRST_UNMAPPED) {
-      notes.add("files belong to ids from 65536 on, which no sandbox has", path);
+      warnings.add("files belong to ids from 65536 on, which no sandbox has", path);
     }
     tree.chown(path, (int) entry.uid(), (int) entry.gid());
   }
@@ -196,19 +198,20 @@ final class Unpacker implements AutoCloseable {
       throws IOException {
     for (Map.Entry<String, byte[]> attribute : attributes.entrySet()) {
       String name = attribute.getKey();
-      if (!isKept(name) || (!keepOwners && !name.startsWith("user."))) {
-        notes.add("extended attributes are left out (" + Names.shown(name) + ")", path);
+      if (!isPreserved(name) || (!preserveOwners && !name.startsWith("user."))) {
+        warnings.add("extended attributes are left out (" + ArchivePaths.display(name) + ")", path);
         continue;
       }
       try {
         NativeAttributes.set(file, name, attribute.getValue());
       } catch (NativeException e) {
-        notes.add("extended attributes could not be set (" + Names.shown(name) + ")", path);
+        warnings.add(
+            "extended attributes could not be set (" + ArchivePaths.display(name) + ")", path);
       }
     }
   }
 
-  static boolean isKept(String attribute) {
+  static boolean isPreserved(String attribute) {
     return attribute.equals("security.capability")
         || (attribute.startsWith("user.") && !attribute.startsWith("user.overlay."));
   }
@@ -216,7 +219,7 @@ final class Unpacker implements AutoCloseable {
   /** Hides what layers below have at a path; what this layer brought stays. */
   void whiteout(String name) throws IOException {
     budget.takeEntry();
-    String path = Names.clean(name);
+    String path = ArchivePaths.normalize(name);
     try {
       if (reachable(path)) {
         hide(path);
@@ -229,11 +232,11 @@ final class Unpacker implements AutoCloseable {
   /** Hides everything that layers below have in a folder; what this layer brought stays. */
   void opaque(String folder) throws IOException {
     budget.takeEntry();
-    String path = Names.clean(folder);
+    String path = ArchivePaths.normalize(folder);
     try {
-      if (reachable(Names.child(path, "any"))) {
+      if (reachable(ArchivePaths.resolve(path, "any"))) {
         for (String name : tree.list(path)) {
-          hide(Names.child(path, name));
+          hide(ArchivePaths.resolve(path, name));
         }
       }
     } catch (NativeException e) {
@@ -243,10 +246,10 @@ final class Unpacker implements AutoCloseable {
 
   /** Tells whether the folder of a path is there; a link in its place is refused. */
   private boolean reachable(String path) throws IOException {
-    String parent = Names.parent(path);
+    String parent = ArchivePaths.parent(path);
     Optional<Stat> there = tree.stat(parent);
     if (there.isPresent() && there.get().isLink()) {
-      throw Names.bad("an entry leads through a link", path);
+      throw ArchivePaths.badArchive("an entry leads through a link", path);
     }
     return there.isPresent() && there.get().isFolder();
   }
@@ -260,7 +263,7 @@ final class Unpacker implements AutoCloseable {
     boolean ours = layer.contains(path);
     if (there.get().isFolder()) {
       for (String name : tree.list(path)) {
-        ours |= hide(Names.child(path, name));
+        ours |= hide(ArchivePaths.resolve(path, name));
       }
       if (!ours) {
         folders.remove(path);
@@ -277,7 +280,7 @@ final class Unpacker implements AutoCloseable {
     Optional<Stat> there = tree.stat(path);
     if (there.isPresent() && there.get().isFolder()) {
       for (String name : tree.list(path)) {
-        clear(Names.child(path, name));
+        clear(ArchivePaths.resolve(path, name));
       }
       folders.remove(path);
       tree.removeFolder(path);
@@ -288,11 +291,11 @@ final class Unpacker implements AutoCloseable {
 
   /** Gives folders their owners, rights and times. Call when everything is in its place. */
   void finish() throws IOException {
-    for (Map.Entry<String, TreeEntry> folder : folders.descendingMap().entrySet()) {
-      TreeEntry entry = folder.getValue();
+    for (Map.Entry<String, TarEntry> folder : folders.descendingMap().entrySet()) {
+      TarEntry entry = folder.getValue();
       try {
         own(folder.getKey(), entry);
-        tree.chmodFolder(folder.getKey(), keepOwners ? entry.mode() : entry.mode() | 0700);
+        tree.chmodFolder(folder.getKey(), preserveOwners ? entry.mode() : entry.mode() | 0700);
         tree.touch(folder.getKey(), entry.seconds(), entry.nanos());
       } catch (NativeException e) {
         throw failed(e, folder.getKey());
@@ -306,10 +309,10 @@ final class Unpacker implements AutoCloseable {
       case NativeException.ENOSPC, NativeException.EDQUOT ->
           Fault.of(
                   ErrorCode.DISK_FULL,
-                  "the disk is full at " + Names.shown(path),
+                  "the disk is full at " + ArchivePaths.display(path),
                   "make room, or keep the data on another disk (--data)")
               .exception(e);
-      case NativeException.ELOOP -> Names.bad("an entry leads through a link", path);
+      case NativeException.ELOOP -> ArchivePaths.badArchive("an entry leads through a link", path);
       case NativeException.ENOSYS ->
           Fault.of(
                   ErrorCode.PROVIDER_UNAVAILABLE,
@@ -319,7 +322,10 @@ final class Unpacker implements AutoCloseable {
       default ->
           Fault.of(
                   ErrorCode.PROVIDER_UNAVAILABLE,
-                  "the image cannot be written: " + e.getMessage() + ": " + Names.shown(path),
+                  "the image cannot be written: "
+                      + e.getMessage()
+                      + ": "
+                      + ArchivePaths.display(path),
                   "check the disk and the rights of the data folder")
               .exception(e);
     };

@@ -1,7 +1,7 @@
 package dev.isola.host.launch;
 
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.util.List;
 
 /** What a sandbox in namespaces may do and see, in one place for everybody who makes one. */
@@ -48,6 +48,6 @@ public final class Containment {
   public static boolean sharesHostFolders(SandboxSpec spec) {
     return spec.workspacePath().isPresent()
         || spec.volumes().stream()
-            .anyMatch(volume -> volume.type() != Volume.Type.TMPFS && !volume.readOnly());
+            .anyMatch(volume -> volume.type() != VolumeMount.Type.TMPFS && !volume.readOnly());
   }
 }

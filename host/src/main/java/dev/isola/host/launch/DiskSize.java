@@ -14,8 +14,8 @@ import java.util.List;
 record DiskSize(long megabytes, boolean journal) {
   private static final long MEGABYTE = 1 << 20;
   private static final long BYTES_PER_INODE = 16 << 10;
-  private static final long LEAST_INODES = 4096;
-  private static final long MOST_INODES = 1 << 24;
+  private static final long MIN_INODES = 4096;
+  private static final long MAX_INODES = 1 << 24;
   private static final int INODE = 256;
   private static final long GROUP = 128 * MEGABYTE;
 
@@ -25,15 +25,15 @@ record DiskSize(long megabytes, boolean journal) {
   private static final long JOURNAL_MEGABYTES = 4;
 
   /** A smaller file system has no room for a journal. */
-  private static final long LEAST_WITH_JOURNAL = 16;
+  private static final long MIN_WITH_JOURNAL = 16;
 
   DiskSize {
-    journal &= megabytes >= LEAST_WITH_JOURNAL;
+    journal &= megabytes >= MIN_WITH_JOURNAL;
   }
 
   /** Returns how many files and folders it has room for. */
   long inodes() {
-    return Math.clamp(megabytes * MEGABYTE / BYTES_PER_INODE, LEAST_INODES, MOST_INODES);
+    return Math.clamp(megabytes * MEGABYTE / BYTES_PER_INODE, MIN_INODES, MAX_INODES);
   }
 
   /** Returns the size of the file that holds it, which has holes where nothing was written. */
@@ -51,7 +51,7 @@ record DiskSize(long megabytes, boolean journal) {
   /**
    * Returns the words of {@code mkfs.ext4}: all that it writes lies together, so a copy is small.
    */
-  List<String> words(Path file) {
+  List<String> mkfsArguments(Path file) {
     List<String> words =
         new ArrayList<>(
             List.of(

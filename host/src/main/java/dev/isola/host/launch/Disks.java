@@ -27,12 +27,12 @@ final class Disks {
   private static final String VOLUME_OPTIONS = "noinit_itable,discard";
 
   private static final String NAME = "disk limit";
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final long MEGABYTE = 1 << 20;
 
   private final Path folder;
   private final Launcher launcher;
-  private final DiskModels models;
+  private final DiskImageCache images;
   private final ReentrantLock lock = new ReentrantLock();
 
   /** Why there are none; empty when there can be some, null before that was tried. */
@@ -44,7 +44,7 @@ final class Disks {
   Disks(Path folder, Launcher launcher) {
     this.folder = folder;
     this.launcher = launcher;
-    this.models = new DiskModels(folder);
+    this.images = new DiskImageCache(folder);
   }
 
   /** Returns whether this machine can give sandboxes disks, which is tried once. */
@@ -60,7 +60,7 @@ final class Disks {
       try {
         known = obstacle;
         if (known == null) {
-          known = look();
+          known = findObstacle();
           obstacle = known;
         }
       } finally {
@@ -71,7 +71,7 @@ final class Disks {
   }
 
   /** Returns the line of {@code isola doctor}. */
-  Prerequisite requirement() {
+  Prerequisite prerequisite() {
     return obstacle()
         .map(
             why ->
@@ -84,8 +84,8 @@ final class Disks {
         .orElseGet(() -> new Prerequisite(NAME, false, true, "a file system for each sandbox", ""));
   }
 
-  private String look() {
-    if (!Users.areRanges()) {
+  private String findObstacle() {
+    if (!SandboxUserIds.rangesAvailable()) {
       return "only root can mount a disk";
     }
     if (!Files.exists(Path.of("/dev/loop-control"))) {
@@ -106,17 +106,17 @@ final class Disks {
     if (Files.exists(done) && Files.readString(done).equals(boot)) {
       return;
     }
-    Path model = models.of(new DiskSize(1, false));
+    Path model = images.of(new DiskSize(1, false));
     Path trial = Files.createTempDirectory(folder, "probe-");
     try {
       Path image = trial.resolve("disk");
       Path mount = Files.createDirectory(trial.resolve("mount"));
-      Plan plan =
-          new Plan()
+      LaunchPlan plan =
+          new LaunchPlan()
               .step("disk", image.toString(), model.toString(), mount.toString(), OPTIONS)
               .step("make", mount.resolve("folder").toString(), "755", "0", "0")
               .step("remove", mount.resolve("folder").toString());
-      expectDone(launcher.ask(plan.encode(), PATIENCE));
+      expectDone(launcher.execute(plan.encode(), TIMEOUT));
     } finally {
       new SandboxFolder(trial).remove();
     }
@@ -130,28 +130,28 @@ final class Disks {
   }
 
   /** Adds the step that gives a sandbox its disk, made when it has none yet. */
-  void plan(Plan plan, Layer layer, long megabytes) throws IOException {
-    add(plan, layer.image(), new DiskSize(fitting(megabytes), false), layer.path(), OPTIONS);
+  void plan(LaunchPlan plan, WritableLayer layer, long megabytes) throws IOException {
+    add(plan, layer.image(), new DiskSize(capToHost(megabytes), false), layer.path(), OPTIONS);
   }
 
   /** Adds the step that mounts a volume's disk, as large as the first sandbox's that has it. */
-  void planVolume(Plan plan, Path image, Path mount, long megabytes) throws IOException {
-    add(plan, image, new DiskSize(fitting(megabytes), true), mount, VOLUME_OPTIONS);
+  void planVolume(LaunchPlan plan, Path image, Path mount, long megabytes) throws IOException {
+    add(plan, image, new DiskSize(capToHost(megabytes), true), mount, VOLUME_OPTIONS);
   }
 
-  private void add(Plan plan, Path image, DiskSize size, Path mount, String options)
+  private void add(LaunchPlan plan, Path image, DiskSize size, Path mount, String options)
       throws IOException {
-    String model = Files.exists(image) ? "" : models.of(size).toString();
+    String model = Files.exists(image) ? "" : images.of(size).toString();
     plan.step("disk", image.toString(), model, mount.toString(), options);
   }
 
   /** A file is not larger than the file system that it is in. */
-  private long fitting(long megabytes) throws IOException {
+  private long capToHost(long megabytes) throws IOException {
     return Math.min(megabytes, Math.max(1, Files.getFileStore(folder).getTotalSpace() / MEGABYTE));
   }
 
   /** Adds the step that mounts a disk that is there, if it is. */
-  static void mount(Plan plan, Path image, Path mount) {
+  static void mount(LaunchPlan plan, Path image, Path mount) {
     if (Files.exists(image)) {
       plan.step("disk", image.toString(), "", mount.toString(), OPTIONS);
     }
@@ -162,12 +162,12 @@ final class Disks {
     if (!isShared(image)) {
       return;
     }
-    Plan plan = new Plan();
+    LaunchPlan plan = new LaunchPlan();
     mount(plan, image, mount);
     List<String> words =
         new ArrayList<>(within.stream().map(one -> mount.resolve(one).toString()).toList());
     words.addFirst("remove");
-    expectDone(launcher.ask(plan.add(words).encode(), PATIENCE));
+    expectDone(launcher.execute(plan.add(words).encode(), TIMEOUT));
   }
 
   private static boolean isShared(Path image) throws IOException {

@@ -18,7 +18,7 @@ final class EtcFiles {
    * @param resolvConf the content of the file of that name
    * @param people whether the users, too, are the sandbox's own; an image has users already
    */
-  static void plan(Plan plan, String hostname, String resolvConf, boolean people) {
+  static void plan(LaunchPlan plan, String hostname, String resolvConf, boolean people) {
     put(plan, "hostname", hostname + "\n");
     put(plan, "hosts", "127.0.0.1 localhost " + hostname + "\n::1 localhost\n");
     put(plan, "resolv.conf", resolvConf);
@@ -30,7 +30,7 @@ final class EtcFiles {
   }
 
   /** Returns the content of a file of the host's {@code /etc}; nothing where it cannot be read. */
-  static String ofTheHost(String name) {
+  static String readHostFile(String name) {
     try (InputStream file = Files.newInputStream(Path.of("/etc", name))) {
       return new String(file.readNBytes(LONGEST), StandardCharsets.UTF_8);
     } catch (IOException none) {
@@ -38,7 +38,7 @@ final class EtcFiles {
     }
   }
 
-  private static void put(Plan plan, String name, String content) {
+  private static void put(LaunchPlan plan, String name, String content) {
     plan.step("file", "/etc/" + name, content);
   }
 

@@ -121,7 +121,7 @@ final class HostEtc {
   }
 
   /** Adds the steps that show what is allowed of it in the sandbox's {@code /etc}. */
-  void plan(Plan plan) throws IOException {
+  void plan(LaunchPlan plan) throws IOException {
     plan.step("folder", "/etc", "755", "0", "0");
     for (String allowed : ALLOWED) {
       if (allowed.indexOf('*') < 0) {
@@ -142,8 +142,8 @@ final class HostEtc {
     }
   }
 
-  private void show(Plan plan, String name) throws IOException {
-    if (plan.has("/etc/" + name)) {
+  private void show(LaunchPlan plan, String name) throws IOException {
+    if (plan.hasDestination("/etc/" + name)) {
       return; // two patterns
     }
     Path path = etc.resolve(name);
@@ -151,15 +151,15 @@ final class HostEtc {
     if (Files.isSymbolicLink(path)) {
       plan.step("link", Files.readSymbolicLink(path).toString(), inside);
     } else if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
-      if (isEverybodys(path)) {
+      if (isWorldReadable(path)) {
         plan.step("bind", path.toString(), inside, "ro", "deep", "public");
       }
-    } else if (Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS) && isEverybodys(path)) {
+    } else if (Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS) && isWorldReadable(path)) {
       plan.step("copy", path.toString(), inside);
     }
   }
 
-  private static boolean isEverybodys(Path path) throws IOException {
+  private static boolean isWorldReadable(Path path) throws IOException {
     return Files.readAttributes(path, PosixFileAttributes.class)
         .permissions()
         .contains(PosixFilePermission.OTHERS_READ);

@@ -18,7 +18,7 @@ public record HostProgram(Path path) {
       "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
   private static final int LONGEST_ANSWER = 2048;
-  private static final int PATIENCE_SECONDS = 5;
+  private static final int TIMEOUT_SECONDS = 5;
 
   /**
    * What it said.
@@ -26,7 +26,7 @@ public record HostProgram(Path path) {
    * @param code what it ended with, 128 more than the signal that ended it; -1 when it did not run
    *     or did not end in time
    */
-  public record Answer(int code, String text) {
+  public record Result(int code, String text) {
     public boolean ok() {
       return code == 0;
     }
@@ -62,7 +62,7 @@ public record HostProgram(Path path) {
   }
 
   /** Runs it to its end, with no input, and returns the beginning of what it says. */
-  public Answer ask(String... words) {
+  public Result run(String... words) {
     List<String> all = new ArrayList<>(List.of(path.toString()));
     all.addAll(List.of(words));
     ProcessBuilder builder = new ProcessBuilder(all).redirectErrorStream(true);
@@ -71,20 +71,20 @@ public record HostProgram(Path path) {
     try {
       Process process = builder.start();
       try {
-        if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-          return new Answer(-1, "it did not answer within " + PATIENCE_SECONDS + " s");
+        if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+          return new Result(-1, "it did not answer within " + TIMEOUT_SECONDS + " s");
         }
         byte[] text = process.getInputStream().readNBytes(LONGEST_ANSWER);
-        return new Answer(process.exitValue(), new String(text, UTF_8).strip());
+        return new Result(process.exitValue(), new String(text, UTF_8).strip());
       } finally {
         process.descendants().forEach(ProcessHandle::destroyForcibly);
         process.destroyForcibly();
       }
     } catch (IOException e) {
-      return new Answer(-1, String.valueOf(e.getMessage()));
+      return new Result(-1, String.valueOf(e.getMessage()));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return new Answer(-1, "interrupted");
+      return new Result(-1, "interrupted");
     }
   }
 }

@@ -22,7 +22,7 @@ public record IoSettings(long bytesPerSecond, long operationsPerSecond) {
 
   private static final String BYTES = "io_bytes_per_second";
   private static final String OPERATIONS = "io_operations_per_second";
-  private static final String FIX =
+  private static final String REMEDY =
       "remove "
           + BYTES
           + " and "
@@ -76,14 +76,14 @@ public record IoSettings(long bytesPerSecond, long operationsPerSecond) {
   }
 
   /** Returns the line of {@code isola doctor}. */
-  Prerequisite requirement(Path folder, ControlGroups groups) {
+  Prerequisite prerequisite(Path folder, ControlGroups groups) {
     Optional<String> obstacle = obstacle(folder, groups);
     return new Prerequisite(
         "disk throughput limit",
         true,
         obstacle.isEmpty(),
         obstacle.orElseGet(() -> described(groups)),
-        obstacle.isEmpty() ? "" : FIX);
+        obstacle.isEmpty() ? "" : REMEDY);
   }
 
   private String described(ControlGroups groups) {
@@ -95,7 +95,7 @@ public record IoSettings(long bytesPerSecond, long operationsPerSecond) {
         : limits + " for reads; what is written to a sandbox's disk is not limited (version 1)";
   }
 
-  String fix() {
-    return FIX;
+  String remedy() {
+    return REMEDY;
   }
 }

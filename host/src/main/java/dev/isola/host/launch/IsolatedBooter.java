@@ -1,19 +1,19 @@
 package dev.isola.host.launch;
 
+import dev.isola.host.cgroup.CgroupUsage;
 import dev.isola.host.cgroup.ControlGroup;
 import dev.isola.host.cgroup.ControlGroups;
-import dev.isola.host.cgroup.Reading;
 import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageStore;
-import dev.isola.host.layer.Layers;
-import dev.isola.host.layer.Steps;
+import dev.isola.host.layer.ForkStepListener;
+import dev.isola.host.layer.LayerStore;
 import dev.isola.host.network.BridgeNetwork;
+import dev.isola.link.ChangeTracking;
 import dev.isola.link.InstalledProgram;
-import dev.isola.link.WrittenFiles;
 import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.Booter;
-import dev.isola.link.local.Freezing;
 import dev.isola.link.local.SandboxFolder;
+import dev.isola.link.local.SandboxFreezer;
 import dev.isola.spi.Health;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
@@ -41,7 +41,7 @@ import dev.isola.spi.spec.ApiVersion;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecValidation;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
@@ -79,7 +79,7 @@ public final class IsolatedBooter implements Booter {
           Forking.class,
           Volumes.class);
 
-  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
   private static final Set<StandardOpenOption> NEW =
       Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
@@ -89,54 +89,55 @@ public final class IsolatedBooter implements Booter {
   private final ProviderContext context;
   private final Isolator isolator;
   private final ImageStore images;
-  private final ControlGroups groups = ControlGroups.ofThisMachine();
+  private final ControlGroups groups = ControlGroups.ofHost();
   private final BridgeNetwork bridge;
-  private final OrphanedGroups orphans;
+  private final OrphanedCgroups orphans;
   private final InstalledProgram agent;
   private final Launcher launcher;
   private final Disks disks;
   private final VolumeFolders volumes;
   private final SubordinateIds subordinates;
   private final IoSettings io;
-  private final Layers layers;
-  private final Merging merging;
-  private final BootPlans plans;
+  private final LayerStore layers;
+  private final LayerMerger merger;
+  private final BootPlanner planner;
 
   public IsolatedBooter(ProviderContext context, Isolator isolator) {
-    this(context, isolator, Steps.UNWATCHED, IoSettings.NONE);
+    this(context, isolator, ForkStepListener.NONE, IoSettings.NONE);
   }
 
   /**
    * @param io the operator's limits of input and output
    */
   public IsolatedBooter(ProviderContext context, Isolator isolator, IoSettings io) {
-    this(context, isolator, Steps.UNWATCHED, io);
+    this(context, isolator, ForkStepListener.NONE, io);
   }
 
   /**
    * @param steps is told how far a fork is
    */
-  public IsolatedBooter(ProviderContext context, Isolator isolator, Steps steps) {
+  public IsolatedBooter(ProviderContext context, Isolator isolator, ForkStepListener steps) {
     this(context, isolator, steps, IoSettings.NONE);
   }
 
-  private IsolatedBooter(ProviderContext context, Isolator isolator, Steps steps, IoSettings io) {
+  private IsolatedBooter(
+      ProviderContext context, Isolator isolator, ForkStepListener steps, IoSettings io) {
     this.io = io;
     this.context = context;
     this.isolator = isolator;
-    this.images = new ImageStore(context.shared());
+    this.images = new ImageStore(context.sharedFolder());
     this.bridge = new BridgeNetwork(context.instance());
-    this.orphans = new OrphanedGroups(context, groups);
+    this.orphans = new OrphanedCgroups(context, groups);
     Path programs = context.dataFolder().resolve("bin");
     this.agent = InstalledProgram.agent(programs);
     this.launcher = new Launcher(LauncherBinary.in(programs), programs);
     this.disks = new Disks(context.dataFolder().resolve("disks"), launcher);
-    this.volumes = new VolumeFolders(context.shared(), disks);
-    this.layers = new Layers(context.dataFolder().resolve("layers"), steps, disks::remove);
-    this.merging = new Merging(layers, launcher::path);
+    this.volumes = new VolumeFolders(context.sharedFolder(), disks);
+    this.layers = new LayerStore(context.dataFolder().resolve("layers"), steps, disks::remove);
+    this.merger = new LayerMerger(layers, launcher::path);
     this.subordinates = new SubordinateIds(launcher);
-    this.plans =
-        new BootPlans(
+    this.planner =
+        new BootPlanner(
             context,
             isolator,
             images,
@@ -159,27 +160,27 @@ public final class IsolatedBooter implements Booter {
         ApiVersion.CURRENT,
         traits.isolation(),
         capabilities(),
-        new SpecSupport(features(), networks(), EnumSet.allOf(Volume.Type.class), enforced()),
-        requirements(),
+        new SpecSupport(features(), networks(), EnumSet.allOf(VolumeMount.Type.class), enforced()),
+        prerequisites(),
         traits.cleanup(),
         traits.startup());
   }
 
-  private List<Prerequisite> requirements() {
-    List<Prerequisite> all = new ArrayList<>(isolator.requirements());
-    if (isolator.withoutRoot()) {
-      all.add(subordinates.requirement());
+  private List<Prerequisite> prerequisites() {
+    List<Prerequisite> all = new ArrayList<>(isolator.prerequisites());
+    if (isolator.supportsRootless()) {
+      all.add(subordinates.prerequisite());
     }
     if (io.areSet()) {
-      all.add(io.requirement(context.dataFolder(), groups));
+      all.add(io.prerequisite(context.dataFolder(), groups));
     }
-    all.add(disks.requirement());
+    all.add(disks.prerequisite());
     return all;
   }
 
   private static Set<SpecFeature> features() {
     Set<SpecFeature> features = EnumSet.of(SpecFeature.IMAGES, SpecFeature.WORKSPACE_PATH);
-    if (Users.areRanges()) {
+    if (SandboxUserIds.rangesAvailable()) {
       features.add(SpecFeature.USERS);
     }
     return features;
@@ -187,7 +188,7 @@ public final class IsolatedBooter implements Booter {
 
   private Set<NetworkMode> networks() {
     Set<NetworkMode> modes = EnumSet.of(NetworkMode.NONE, NetworkMode.HOST);
-    if (isolator.bridges() && bridge.available()) {
+    if (isolator.supportsBridge() && bridge.available()) {
       modes.add(NetworkMode.BRIDGE);
     }
     return modes;
@@ -199,15 +200,15 @@ public final class IsolatedBooter implements Booter {
       kinds.add(LimitKind.DISK);
     }
     kinds.addAll(groups.enforceable());
-    if (isolator.ownKernel()) {
+    if (isolator.hasOwnKernel()) {
       kinds.remove(LimitKind.THREADS);
     } else if (kinds.contains(LimitKind.THREADS)) {
       kinds.add(LimitKind.PROCESSES);
     }
-    if (isolator.ownKernel() || KernelObjects.areLimited()) {
+    if (isolator.hasOwnKernel() || KernelObjectLimits.areEnforceable()) {
       kinds.add(LimitKind.KERNEL_OBJECTS); // a kernel of its own has its own
     }
-    if (isolator.bridges() && bridge.limitsBandwidth()) {
+    if (isolator.supportsBridge() && bridge.limitsBandwidth()) {
       kinds.add(LimitKind.BANDWIDTH);
     }
     return kinds;
@@ -216,7 +217,7 @@ public final class IsolatedBooter implements Booter {
   @Override
   public Set<Class<? extends Capability>> capabilities() {
     Set<Class<? extends Capability>> given = new HashSet<>(CAPABILITIES);
-    given.removeAll(isolator.lacks());
+    given.removeAll(isolator.unsupportedCapabilities());
     return given;
   }
 
@@ -231,7 +232,7 @@ public final class IsolatedBooter implements Booter {
       agent.path();
       launcher.path();
     } catch (SandboxException e) {
-      return new Health.Unhealthy(e.fault().what(), e.fault().remedy());
+      return new Health.Unhealthy(e.fault().problem(), e.fault().remedy());
     }
     Health health = isolator.health();
     if (health instanceof Health.Unhealthy) {
@@ -240,10 +241,10 @@ public final class IsolatedBooter implements Booter {
     Optional<String> unlimited = io.obstacle(context.dataFolder(), groups);
     if (unlimited.isPresent()) {
       return new Health.Unhealthy(
-          "the limit of disk throughput cannot be enforced: " + unlimited.get(), io.fix());
+          "the limit of disk throughput cannot be enforced: " + unlimited.get(), io.remedy());
     }
     try {
-      launcher.standBy();
+      launcher.ensureRunning();
     } catch (IOException e) {
       return new Health.Unhealthy(
           "the launcher does not start: " + e.getMessage(), "look at the data folder's rights");
@@ -252,10 +253,10 @@ public final class IsolatedBooter implements Booter {
   }
 
   @Override
-  public void refuse(SandboxSpec spec) {
-    SpecValidation.refuse(SpecValidation.hostViolations(spec));
-    SpecValidation.refuse(EngineSockets.here().violations(spec));
-    spec.image().filter(name -> !name.equals(HOST_IMAGE)).ifPresent(images::need);
+  public void validate(SandboxSpec spec) {
+    SpecValidation.throwIfInvalid(SpecValidation.hostViolations(spec));
+    SpecValidation.throwIfInvalid(ContainerEngineSockets.ofHost().violations(spec));
+    spec.image().filter(name -> !name.equals(HOST_IMAGE)).ifPresent(images::require);
   }
 
   @Override
@@ -267,23 +268,24 @@ public final class IsolatedBooter implements Booter {
   }
 
   @Override
-  public AgentProcess boot(Booting booting) throws IOException {
+  public AgentProcess boot(BootRequest booting) throws IOException {
     orphans.sweepOnce();
     SandboxId id = booting.spec().id();
-    try (Launcher.Turn turn = launcher.open(id)) { // it begins while its plan is made
-      byte[] plan = plans.of(booting);
+    try (Launcher.Session turn = launcher.open(id)) { // it begins while its plan is made
+      byte[] plan = planner.plan(booting);
       save(planFile(booting.folder()), plan);
-      return finish(turn, id, booting.folder(), plan, booting.patience());
+      return finish(turn, id, booting.folder(), plan, booting.timeout());
     }
   }
 
   private AgentProcess finish(
-      Launcher.Turn turn, SandboxId id, SandboxFolder folder, byte[] plan, Duration patience)
+      Launcher.Session turn, SandboxId id, SandboxFolder folder, byte[] plan, Duration patience)
       throws IOException {
     if (isolator.socketFolder().isEmpty()) {
       return turn.boot(id, plan, patience);
     }
-    SocketFolder shared = new SocketFolder(folder, Users.of(context.instance(), id));
+    AgentSocketFolder shared =
+        new AgentSocketFolder(folder, SandboxUserIds.of(context.instance(), id));
     shared.open();
     AgentProcess process = turn.boot(id, plan, patience);
     shared.close();
@@ -291,24 +293,25 @@ public final class IsolatedBooter implements Booter {
   }
 
   @Override
-  public AgentProcess bootAgain(SandboxId id, SandboxFolder folder, Duration patience)
+  public AgentProcess restart(SandboxId id, SandboxFolder folder, Duration patience)
       throws IOException {
     // What is left of its last run would hold what the next one needs.
-    groups.group(context.instance(), id).awaitEmpty(PATIENCE);
+    groups.group(context.instance(), id).awaitEmpty(TIMEOUT);
     byte[] plan = Files.readAllBytes(planFile(folder));
-    new Workspace(folder, Users.of(context.instance(), id), layers).weigh();
-    try (Launcher.Turn turn = launcher.open(id)) {
+    new Workspace(folder, SandboxUserIds.of(context.instance(), id), layers).clearAnchor();
+    try (Launcher.Session turn = launcher.open(id)) {
       return finish(turn, id, folder, plan, patience);
     }
   }
 
   @Override
-  public void verify(Booted booted) {
+  public void verify(BootedSandbox booted) {
     try {
-      NetworkNote network =
-          NetworkNote.read(booted.folder())
+      NetworkRecord network =
+          NetworkRecord.read(booted.folder())
               .orElseThrow(() -> new IOException("its network was not written down"));
-      isolator.verify(new Isolator.Running(booted.sandbox(), booted.agent(), network.mode()));
+      isolator.verify(
+          new Isolator.RunningSandbox(booted.sandbox(), booted.agent(), network.mode()));
       if (network.mode() == NetworkMode.BRIDGE) {
         bridge.attach(booted.sandbox().id(), booted.agent(), network.bandwidthMbps());
       }
@@ -326,54 +329,55 @@ public final class IsolatedBooter implements Booter {
   }
 
   @Override
-  public Optional<WrittenFiles> written(SandboxId id, SandboxFolder folder) {
-    return WrittenNote.read(folder);
+  public Optional<ChangeTracking> changeTracking(SandboxId id, SandboxFolder folder) {
+    return ChangeTrackingRecord.read(folder);
   }
 
   @Override
-  public Frozen freeze(SandboxId id, SandboxFolder folder, AgentProcess agentProcess)
+  public FrozenLayers freezeLayers(SandboxId id, SandboxFolder folder, AgentProcess agentProcess)
       throws IOException {
-    return pushing().freeze(id, folder, Users.of(context.instance(), id), agentProcess);
+    return layerCommit()
+        .commit(id, folder, SandboxUserIds.of(context.instance(), id), agentProcess);
   }
 
   @Override
-  public void mend(SandboxId id, SandboxFolder folder) throws IOException {
-    pushing().mend(id, folder);
+  public void recover(SandboxId id, SandboxFolder folder) throws IOException {
+    layerCommit().recover(id, folder);
   }
 
-  private Pushing pushing() {
-    return new Pushing(isolator.traits().name(), layers, merging, launcher);
-  }
-
-  @Override
-  public void letGo(Frozen frozen) throws IOException {
-    layers.release(frozen.layers(), frozen.holder());
-    merging.afterwards(frozen.layers());
+  private LayerCommit layerCommit() {
+    return new LayerCommit(isolator.traits().name(), layers, merger, launcher);
   }
 
   @Override
-  public Optional<Exit> causeOfDeath(SandboxId id) {
-    return isolator.ownKernel() && groups.group(context.instance(), id).outOfMemoryKills() > 0
+  public void releaseLayers(FrozenLayers frozen) throws IOException {
+    layers.release(frozen.layers(), frozen.leaseId());
+    merger.afterFork(frozen.layers());
+  }
+
+  @Override
+  public Optional<Exit> observedExit(SandboxId id) {
+    return isolator.hasOwnKernel() && groups.group(context.instance(), id).outOfMemoryKills() > 0
         ? Optional.of(new Exit.OutOfMemory())
         : Optional.empty();
   }
 
   @Override
-  public Optional<Freezing> freezing(SandboxId id) {
+  public Optional<SandboxFreezer> freezer(SandboxId id) {
     return groups.canFreeze()
-        ? Optional.of(new GroupFreezing(groups.group(context.instance(), id), PATIENCE))
+        ? Optional.of(new CgroupFreezer(groups.group(context.instance(), id), TIMEOUT))
         : Optional.empty();
   }
 
   @Override
-  public UsageReporting measured(SandboxId id, UsageReporting agent) {
+  public UsageReporting adjustUsage(SandboxId id, UsageReporting agent) {
     if (!groups.enforceable().contains(LimitKind.MEMORY)) {
       return agent;
     }
     ControlGroup group = groups.group(context.instance(), id);
     return () -> {
       UsageReporting.Usage inside = agent.usage();
-      Reading outside = group.read();
+      CgroupUsage outside = group.usage();
       return new UsageReporting.Usage(
           outside.cpuTime(),
           outside.memoryBytes(),
@@ -389,21 +393,22 @@ public final class IsolatedBooter implements Booter {
   @Override
   public void release(SandboxId id, SandboxFolder folder) throws IOException {
     isolator.release(id, folder);
-    if (NetworkNote.read(folder).filter(net -> net.mode() == NetworkMode.BRIDGE).isPresent()) {
+    if (NetworkRecord.read(folder).filter(net -> net.mode() == NetworkMode.BRIDGE).isPresent()) {
       bridge.remove(id);
     }
-    groups.group(context.instance(), id).remove(PATIENCE);
-    if (Files.exists(BootPlans.imageFile(folder))) {
-      images.release(Files.readString(BootPlans.imageFile(folder)), id);
+    groups.group(context.instance(), id).remove(TIMEOUT);
+    if (Files.exists(BootPlanner.imageFile(folder))) {
+      images.release(Files.readString(BootPlanner.imageFile(folder)), id);
     }
-    Files.deleteIfExists(new Layer(folder).image()); // the kernel keeps it while forks lie on it
-    layers.leave(id.value());
-    merging.endUnwanted();
+    Files.deleteIfExists(
+        new WritableLayer(folder).image()); // the kernel keeps it while forks lie on it
+    layers.releaseAll(id.value());
+    merger.cancelUnused();
   }
 
   @Override
   public void close() {
-    merging.close();
+    merger.close();
     launcher.close();
   }
 

@@ -43,7 +43,7 @@ public interface Isolator {
   int FIRST_DESCRIPTOR = 3;
 
   /** Where the agent looks at what the sandbox wrote. */
-  String LAYER = Layer.INSIDE;
+  String LAYER = WritableLayer.INSIDE;
 
   /**
    * A sandbox about to be isolated.
@@ -53,10 +53,10 @@ public interface Isolator {
    * @param agent the words that start the agent inside
    * @param descriptors how many the agent inherits beyond the first three
    */
-  record Staged(
+  record StagedSandbox(
       SandboxSpec spec,
       SandboxFolder folder,
-      Users users,
+      SandboxUserIds users,
       NetworkMode network,
       boolean image,
       List<String> agent,
@@ -68,7 +68,7 @@ public interface Isolator {
    * @param agent the process of the host whose end is the sandbox's
    * @param network what it was to have
    */
-  record Running(Sandbox sandbox, AgentProcess agent, NetworkMode network) {}
+  record RunningSandbox(Sandbox sandbox, AgentProcess agent, NetworkMode network) {}
 
   /** What a provider says of itself that depends on the isolator. */
   record Traits(
@@ -80,7 +80,7 @@ public interface Isolator {
 
   Traits traits();
 
-  List<Prerequisite> requirements();
+  List<Prerequisite> prerequisites();
 
   /** Tells whether it could isolate something now. Fast, leaves nothing behind. */
   Health health();
@@ -97,34 +97,34 @@ public interface Isolator {
    * Tells whether the host sees the sandbox as one program that is a kernel to what runs in it. The
    * host cannot count the processes of such a sandbox, and when memory runs out all of it ends.
    */
-  default boolean ownKernel() {
+  default boolean hasOwnKernel() {
     return false;
   }
 
   /** Tells whether a user other than root can isolate by it, too. */
-  default boolean withoutRoot() {
+  default boolean supportsRootless() {
     return false;
   }
 
   /** Tells whether what is put into the network namespace of a sandbox that runs is its network. */
-  default boolean bridges() {
+  default boolean supportsBridge() {
     return true;
   }
 
   /** Returns the capabilities of an agent that it cannot have when isolated by this. */
-  default Set<Class<? extends Capability>> lacks() {
+  default Set<Class<? extends Capability>> unsupportedCapabilities() {
     return Set.of();
   }
 
   /** Adds the last steps of a plan, {@code run} among them. */
-  void plan(Plan plan, Staged staged) throws IOException;
+  void plan(LaunchPlan plan, StagedSandbox staged) throws IOException;
 
   /**
    * Makes sure that a sandbox that runs is isolated as promised.
    *
    * @throws dev.isola.spi.error.SandboxException when it is not; the sandbox is destroyed then
    */
-  default void verify(Running running) {}
+  default void verify(RunningSandbox running) {}
 
   /** Gives back what it took besides processes and the folder. May be repeated. */
   default void release(SandboxId id, SandboxFolder folder) throws IOException {}

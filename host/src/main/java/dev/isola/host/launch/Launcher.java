@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * ended and removes their control groups.
  */
 final class Launcher implements AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
   private static final int LONGEST_ANSWER = 2048;
   private static final String PREFIX = "launch-";
   private static final AtomicInteger NUMBER = new AtomicInteger();
@@ -44,10 +44,10 @@ final class Launcher implements AutoCloseable {
   private final InstalledProgram program;
   private final Path folder;
   private final ReentrantLock lock = new ReentrantLock();
-  private volatile @Nullable Standing standing;
+  private volatile @Nullable Instance instance;
 
   /** One process that listens. */
-  private record Standing(Process process, UnixSocketConnector socket) {}
+  private record Instance(Process process, UnixSocketConnector socket) {}
 
   /**
    * @param folder where its socket is
@@ -66,51 +66,51 @@ final class Launcher implements AutoCloseable {
    *
    * @throws IOException when none can be begun
    */
-  Turn open() throws IOException {
-    Standing now = standing;
+  Session open() throws IOException {
+    Instance now = instance;
     if (now != null) {
       try {
-        return new Turn(now.socket().open(PATIENCE));
+        return new Session(now.socket().open(TIMEOUT));
       } catch (AgentAbsentException ended) {
         // It is started again.
       }
     }
-    return new Turn(start(now).socket().open(PATIENCE));
+    return new Session(start(now).socket().open(TIMEOUT));
   }
 
   /** Begins the process of a sandbox that is to be booted. */
-  Turn open(SandboxId id) {
+  Session open(SandboxId id) {
     try {
       return open();
     } catch (IOException e) {
-      throw AgentStarter.failed(id, "the launcher cannot be reached: " + e.getMessage(), e);
+      throw AgentStarter.startFailed(id, "the launcher cannot be reached: " + e.getMessage(), e);
     }
   }
 
   /** Starts it, unless it runs. */
-  void standBy() throws IOException {
-    Standing now = standing;
+  void ensureRunning() throws IOException {
+    Instance now = instance;
     if (now == null || !now.process().isAlive()) {
       start(now);
     }
   }
 
   /** Has one plan followed, and returns what is said of it. */
-  String ask(byte[] plan, Duration patience) throws IOException {
-    try (Turn turn = open()) {
-      return turn.ask(plan, patience);
+  String execute(byte[] plan, Duration patience) throws IOException {
+    try (Session turn = open()) {
+      return turn.execute(plan, patience);
     }
   }
 
-  private Standing start(@Nullable Standing ended) throws IOException {
+  private Instance start(@Nullable Instance ended) throws IOException {
     lock.lock();
     try {
-      Standing now = standing;
+      Instance now = instance;
       if (now != null && !now.equals(ended)) {
         return now; // somebody was quicker
       }
       String executable = program.path().toString();
-      removeWhatTheKilledLeft();
+      removeStaleSockets();
       String name = PREFIX + ProcessHandle.current().pid() + "-" + NUMBER.incrementAndGet();
       Path socket = folder.resolve(name);
       UnixSocketConnector connector = new UnixSocketConnector(socket);
@@ -119,47 +119,47 @@ final class Launcher implements AutoCloseable {
       builder.directory(Path.of("/").toFile());
       builder.redirectErrorStream(true);
       Process process = builder.start();
-      String line = firstWords(process);
+      String line = readFirstLine(process);
       if (!line.equals("ready")) {
         process.destroyForcibly();
         throw new IOException(line.isEmpty() ? "the launcher says nothing" : line);
       }
-      now = new Standing(process, connector);
-      standing = now;
+      now = new Instance(process, connector);
+      instance = now;
       return now;
     } finally {
       lock.unlock();
     }
   }
 
-  private static String firstWords(Process process) throws IOException {
+  private static String readFirstLine(Process process) throws IOException {
     BufferedReader said =
         new BufferedReader(new InputStreamReader(process.getInputStream(), UTF_8));
-    try (Late _ = new Late(PATIENCE, process::destroyForcibly)) {
+    try (Timeout _ = new Timeout(TIMEOUT, process::destroyForcibly)) {
       return Optional.ofNullable(said.readLine()).orElse("");
     }
   }
 
   /** Does something when it takes too long, unless it is closed before. */
-  private static final class Late implements AutoCloseable {
-    private final CompletableFuture<Boolean> late = new CompletableFuture<>();
+  private static final class Timeout implements AutoCloseable {
+    private final CompletableFuture<Boolean> expiry = new CompletableFuture<>();
 
-    Late(Duration patience, Runnable end) {
+    Timeout(Duration patience, Runnable end) {
       CompletableFuture<Void> _ =
-          late.completeOnTimeout(true, patience.toMillis(), TimeUnit.MILLISECONDS).thenRun(end);
+          expiry.completeOnTimeout(true, patience.toMillis(), TimeUnit.MILLISECONDS).thenRun(end);
     }
 
-    boolean came() {
-      return late.isDone();
+    boolean expired() {
+      return expiry.isDone();
     }
 
     @Override
     public void close() {
-      late.cancel(false);
+      expiry.cancel(false);
     }
   }
 
-  private void removeWhatTheKilledLeft() throws IOException {
+  private void removeStaleSockets() throws IOException {
     try (DirectoryStream<Path> sockets = Files.newDirectoryStream(folder, PREFIX + "*")) {
       for (Path one : sockets) {
         String owner = one.getFileName().toString().split("-", -1)[1];
@@ -171,10 +171,10 @@ final class Launcher implements AutoCloseable {
   }
 
   /** A process that waits for a plan. */
-  static final class Turn implements AutoCloseable {
+  static final class Session implements AutoCloseable {
     private final AgentChannel channel;
 
-    private Turn(AgentChannel channel) {
+    private Session(AgentChannel channel) {
       this.channel = channel;
     }
 
@@ -183,13 +183,13 @@ final class Launcher implements AutoCloseable {
      *
      * @throws SocketTimeoutException when it takes too long
      */
-    String ask(byte[] plan, Duration patience) throws IOException {
-      try (Late late = new Late(patience, channel::close)) {
+    String execute(byte[] plan, Duration patience) throws IOException {
+      try (Timeout late = new Timeout(patience, channel::close)) {
         return exchange(plan, late, patience);
       }
     }
 
-    private String exchange(byte[] plan, Late late, Duration patience) throws IOException {
+    private String exchange(byte[] plan, Timeout late, Duration patience) throws IOException {
       try {
         channel.write(ByteBuffer.allocate(4 + plan.length).putInt(plan.length).put(plan).flip());
         ByteBuffer in = ByteBuffer.allocate(LONGEST_ANSWER);
@@ -198,7 +198,7 @@ final class Launcher implements AutoCloseable {
         }
         return new String(in.array(), 0, in.position(), UTF_8).strip();
       } catch (IOException e) {
-        if (late.came()) {
+        if (late.expired()) {
           throw new SocketTimeoutException("no answer within " + patience.toMillis() + " ms");
         }
         throw e;
@@ -208,15 +208,15 @@ final class Launcher implements AutoCloseable {
     /** Boots a sandbox by a plan, and returns its agent once that listens. */
     AgentProcess boot(SandboxId id, byte[] plan, Duration patience) {
       try {
-        return AgentStarter.parse(ask(plan, patience), id);
+        return AgentStarter.parse(execute(plan, patience), id);
       } catch (SocketTimeoutException e) {
-        throw AgentStarter.late(id, patience);
+        throw AgentStarter.startTimedOut(id, patience);
       } catch (ClosedByInterruptException e) {
         throw Fault.of(ErrorCode.CANCELLED, "starting was interrupted", "")
             .sandbox(id)
             .exception(e);
       } catch (IOException e) {
-        throw AgentStarter.failed(
+        throw AgentStarter.startFailed(
             id, "the launcher cannot be told what to do: " + e.getMessage(), e);
       }
     }
@@ -231,8 +231,8 @@ final class Launcher implements AutoCloseable {
   public void close() {
     lock.lock();
     try {
-      Standing now = standing;
-      standing = null;
+      Instance now = instance;
+      instance = null;
       if (now != null) {
         end(now.process());
       }
@@ -245,7 +245,7 @@ final class Launcher implements AutoCloseable {
   private static void end(Process process) {
     try {
       process.getOutputStream().close();
-      if (!process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+      if (!process.waitFor(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
         process.destroyForcibly();
       }
     } catch (IOException e) {

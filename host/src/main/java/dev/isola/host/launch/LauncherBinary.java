@@ -1,20 +1,20 @@
 package dev.isola.host.launch;
 
+import dev.isola.link.EmbeddedProgram;
 import dev.isola.link.InstalledProgram;
-import dev.isola.link.PackedProgram;
 import java.nio.file.Path;
 
 /** The launcher's executable, which travels inside the jar of host and runs from a folder. */
 public final class LauncherBinary {
-  private static final PackedProgram PROGRAM =
-      new PackedProgram("launcher", "host/launcher", "META-INF/isola/host", "isola-launch");
+  private static final EmbeddedProgram PROGRAM =
+      new EmbeddedProgram("launcher", "host/launcher", "META-INF/isola/host", "isola-launch");
 
   private LauncherBinary() {}
 
   /**
    * Puts the launcher into {@code folder}.
    *
-   * @see PackedProgram#install
+   * @see EmbeddedProgram#install
    */
   public static Path install(Path folder) {
     return PROGRAM.install(folder);

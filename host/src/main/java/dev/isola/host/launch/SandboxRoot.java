@@ -1,10 +1,10 @@
 package dev.isola.host.launch;
 
 import dev.isola.host.image.Image;
-import dev.isola.host.layer.Layers;
+import dev.isola.host.layer.LayerStore;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -32,7 +32,7 @@ import java.util.Optional;
 public record SandboxRoot(
     SandboxSpec spec,
     SandboxFolder folder,
-    Users users,
+    SandboxUserIds users,
     Optional<Image> image,
     Path agent,
     List<Path> hidden,
@@ -53,25 +53,25 @@ public record SandboxRoot(
    *
    * @param beneath the layers the workspace begins with, the topmost first
    */
-  void plan(Plan plan, Layers layers, List<String> beneath) throws IOException {
-    Layer layer = new Layer(folder);
+  void plan(LaunchPlan plan, LayerStore layers, List<String> beneath) throws IOException {
+    WritableLayer layer = new WritableLayer(folder);
     Workspace workspace = new Workspace(folder, users, layers);
     planUsers(plan);
-    layer.make(users);
+    layer.create(users);
     if (disks.available()) {
       disks.plan(plan, layer, spec.limits().diskMb());
-      plan.step("make", layer.of(Layer.PUSHED).toString(), "700", "0", "0");
+      plan.step("make", layer.resolve(WritableLayer.PUSHED).toString(), "700", "0", "0");
     }
     if (image.isPresent()) {
       layer.plan(plan, users, "upper");
-      Layer.make(plan, users, layer.work(), "700");
+      WritableLayer.create(plan, users, layer.work(), "700");
     } else {
       layer.plan(plan, users, "home", "root", "tmp", "vartmp");
     }
-    workspace.begin(plan, beneath.isEmpty() ? ofImage() : beneath);
-    Map<Volume, Path> sources = new HashMap<>();
-    for (Volume volume : spec.volumes()) {
-      if (volume.type() == Volume.Type.VOLUME) {
+    workspace.planCreation(plan, beneath.isEmpty() ? ofImage() : beneath);
+    Map<VolumeMount, Path> sources = new HashMap<>();
+    for (VolumeMount volume : spec.volumes()) {
+      if (volume.type() == VolumeMount.Type.VOLUME) {
         sources.put(volume, volumes.plan(plan, volume.source(), spec.limits().diskMb()));
       }
     }
@@ -80,18 +80,18 @@ public record SandboxRoot(
       plan.step(
           "overlay",
           image.get().rootfs().toString(),
-          layer.of("upper").toString(),
+          layer.resolve("upper").toString(),
           layer.work().toString(),
           "/",
           "mapped");
       ownFolder(plan, "/home/user", "755");
     } else {
-      HostBase.plan(plan, hidden);
+      HostRootfs.plan(plan, hidden);
       ownFolder(plan, "/var", "755");
-      bind(plan, layer.of("home"), "/home/user");
-      bind(plan, layer.of("root"), "/root");
-      bind(plan, layer.of("tmp"), "/tmp");
-      bind(plan, layer.of("vartmp"), "/var/tmp");
+      bind(plan, layer.resolve("home"), "/home/user");
+      bind(plan, layer.resolve("root"), "/root");
+      bind(plan, layer.resolve("tmp"), "/tmp");
+      bind(plan, layer.resolve("vartmp"), "/var/tmp");
     }
     for (String folderName : List.of("/proc", "/dev", "/sys")) {
       ownFolder(plan, folderName, "755");
@@ -103,29 +103,30 @@ public record SandboxRoot(
     } else {
       plan.add(workspace.step(spec.workspaceMount()));
     }
-    for (Volume volume : spec.volumes()) {
+    for (VolumeMount volume : spec.volumes()) {
       mount(plan, volume, sources);
     }
     plan.step("reserve");
-    plan.step("bind", layer.path().toString(), Layer.INSIDE, "ro");
+    plan.step("bind", layer.path().toString(), WritableLayer.INSIDE, "ro");
     if (spec.workspacePath().isEmpty()) { // counted as it is seen, not as it lies on the disk
-      plan.step("again", spec.workspaceMount(), Layer.INSIDE + "/" + Workspace.NAME);
+      plan.step("again", spec.workspaceMount(), WritableLayer.INSIDE + "/" + Workspace.NAME);
     }
     if (image.isPresent()) { // what is missing from the root was removed
-      plan.step("bind", image.get().rootfs().toString(), WrittenNote.IMAGE, "ro", "mapped");
+      plan.step(
+          "bind", image.get().rootfs().toString(), ChangeTrackingRecord.IMAGE, "ro", "mapped");
     }
     plan.step("bind", agent.toString(), AGENT, "ro");
   }
 
-  private void planUsers(Plan plan) {
+  private void planUsers(LaunchPlan plan) {
     List<String> step = new ArrayList<>();
-    if (users.range()) {
-      step.addAll(List.of("users", "0", users.root(), Integer.toString(Users.COUNT)));
+    if (users.hasRange()) {
+      step.addAll(List.of("users", "0", users.root(), Integer.toString(SandboxUserIds.COUNT)));
     } else {
-      step.addAll(SubordinateIds.become(subordinates));
+      step.addAll(SubordinateIds.userNamespaceStep(subordinates));
     }
     if (limited) {
-      step.add(KernelObjects.LIMITED);
+      step.add(KernelObjectLimits.LIMITED);
     }
     plan.add(step);
   }
@@ -150,16 +151,16 @@ public record SandboxRoot(
     }
   }
 
-  private void ownFolder(Plan plan, String path, String mode) {
+  private void ownFolder(LaunchPlan plan, String path, String mode) {
     plan.step("folder", path, mode, users.root(), users.root());
   }
 
-  private static void bind(Plan plan, Path source, String destination) {
+  private static void bind(LaunchPlan plan, Path source, String destination) {
     plan.step("bind", source.toString(), destination);
   }
 
   /** A folder of the host's: owners inside are the owners outside. */
-  private static void shared(Plan plan, Path source, String destination, boolean readOnly) {
+  private static void shared(LaunchPlan plan, Path source, String destination, boolean readOnly) {
     if (readOnly) {
       plan.step("bind", source.toString(), destination, "mapped", "ro");
     } else {
@@ -167,7 +168,7 @@ public record SandboxRoot(
     }
   }
 
-  private void mount(Plan plan, Volume volume, Map<Volume, Path> sources) {
+  private void mount(LaunchPlan plan, VolumeMount volume, Map<VolumeMount, Path> sources) {
     switch (volume.type()) {
       case BIND -> shared(plan, Path.of(volume.source()), volume.destination(), volume.readOnly());
       case VOLUME ->

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SubordinateIds {
   private static final String NAME = "users of the sandbox's own";
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
   private static final List<String> PROGRAMS = List.of("newuidmap", "newgidmap");
   private static final List<Path> FOLDERS = List.of(Path.of("/usr/bin"), Path.of("/bin"));
 
@@ -30,16 +30,16 @@ final class SubordinateIds {
    *
    * @param obstacle why there is no pair; empty where there is one or none is needed
    */
-  private record Found(Optional<Pair> pair, String obstacle) {}
+  private record LookupResult(Optional<Pair> pair, String obstacle) {}
 
   private final Launcher launcher;
   private final Path etc;
   private final boolean needed;
   private final ReentrantLock lock = new ReentrantLock();
-  private volatile @Nullable Found found;
+  private volatile @Nullable LookupResult found;
 
   SubordinateIds(Launcher launcher) {
-    this(launcher, Path.of("/etc"), !Users.areRanges());
+    this(launcher, Path.of("/etc"), !SandboxUserIds.rangesAvailable());
   }
 
   /**
@@ -58,11 +58,11 @@ final class SubordinateIds {
   }
 
   /** Returns the line of {@code isola doctor} and of the list of providers. */
-  Prerequisite requirement() {
+  Prerequisite prerequisite() {
     if (!needed) {
-      return new Prerequisite(NAME, false, true, Users.COUNT + " for each sandbox", "");
+      return new Prerequisite(NAME, false, true, SandboxUserIds.COUNT + " for each sandbox", "");
     }
-    Found now = find();
+    LookupResult now = find();
     return now.pair()
         .map(
             pair ->
@@ -89,14 +89,14 @@ final class SubordinateIds {
                         + " run Isola as root, or keep no secrets of this user there"));
   }
 
-  private Found find() {
-    Found known = found;
+  private LookupResult find() {
+    LookupResult known = found;
     if (known == null) {
       lock.lock();
       try {
         known = found;
         if (known == null) {
-          known = needed ? look() : new Found(Optional.empty(), "");
+          known = needed ? lookUp() : new LookupResult(Optional.empty(), "");
           found = known;
         }
       } finally {
@@ -106,31 +106,32 @@ final class SubordinateIds {
     return known;
   }
 
-  private Found look() {
+  private LookupResult lookUp() {
     for (String program : PROGRAMS) {
       if (FOLDERS.stream().noneMatch(folder -> Files.isExecutable(folder.resolve(program)))) {
-        return new Found(Optional.empty(), program + " is not installed");
+        return new LookupResult(Optional.empty(), program + " is not installed");
       }
     }
     OptionalLong user = first(etc.resolve("subuid"));
     OptionalLong group = first(etc.resolve("subgid"));
     if (user.isEmpty() || group.isEmpty()) {
-      return new Found(Optional.empty(), "this user has no range in /etc/subuid and /etc/subgid");
+      return new LookupResult(
+          Optional.empty(), "this user has no range in /etc/subuid and /etc/subgid");
     }
     Pair pair = new Pair(user.getAsLong(), group.getAsLong());
     String obstacle = probe(pair);
-    return new Found(obstacle.isEmpty() ? Optional.of(pair) : Optional.empty(), obstacle);
+    return new LookupResult(obstacle.isEmpty() ? Optional.of(pair) : Optional.empty(), obstacle);
   }
 
   /** Has the launcher stage what it would for a sandbox. Returns why it cannot, or nothing. */
   private String probe(Pair pair) {
     try {
-      Plan plan = new Plan();
-      plan.add(become(Optional.of(pair)));
+      LaunchPlan plan = new LaunchPlan();
+      plan.add(userNamespaceStep(Optional.of(pair)));
       plan.step("stage");
-      HostBase.plan(plan, List.of());
+      HostRootfs.plan(plan, List.of());
       plan.step("remove", "/tmp/root/absent");
-      String answer = launcher.ask(plan.encode(), PATIENCE);
+      String answer = launcher.execute(plan.encode(), TIMEOUT);
       return answer.equals("done") ? "" : answer.isEmpty() ? "the launcher said nothing" : answer;
     } catch (IOException e) {
       return "the launcher cannot be asked: " + e.getMessage();
@@ -138,7 +139,7 @@ final class SubordinateIds {
   }
 
   /** Returns the step by which the launcher becomes root of a user namespace of its own. */
-  static List<String> become(Optional<Pair> pair) {
+  static List<String> userNamespaceStep(Optional<Pair> pair) {
     return pair.map(ids -> List.of("self", Long.toString(ids.user()), Long.toString(ids.group())))
         .orElse(List.of("self"));
   }

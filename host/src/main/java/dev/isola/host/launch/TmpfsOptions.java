@@ -10,7 +10,7 @@ final class TmpfsOptions {
 
   private TmpfsOptions() {}
 
-  static String of(long kilobytes, Users users) {
+  static String of(long kilobytes, SandboxUserIds users) {
     return "mode=0755,size="
         + kilobytes
         + "k,nr_inodes="

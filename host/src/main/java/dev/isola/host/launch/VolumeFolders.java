@@ -5,7 +5,7 @@ import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -46,12 +46,12 @@ final class VolumeFolders implements Volumes {
    *
    * @param megabytes the size of its disk when it has none yet
    */
-  Path plan(Plan plan, String name, long megabytes) throws IOException {
+  Path plan(LaunchPlan plan, String name, long megabytes) throws IOException {
     if (!hasDisk(name)) {
-      return makePlain(name);
+      return createPlain(name);
     }
     Path own = withDisk.resolve(name);
-    Path mount = makeMount(name);
+    Path mount = createMountPoint(name);
     disks.planVolume(plan, own.resolve("disk"), mount, megabytes);
     Path files = mount.resolve("files"); // beside what the file system itself has there
     plan.step("make", files.toString(), "755", "0", "0");
@@ -62,7 +62,7 @@ final class VolumeFolders implements Volumes {
     return disks.available() && isEmpty(plain.resolve(name));
   }
 
-  private Path makePlain(String name) throws IOException {
+  private Path createPlain(String name) throws IOException {
     Path folder = plain.resolve(name);
     Files.createDirectories(plain, OURS);
     if (!Files.isDirectory(folder)) {
@@ -71,7 +71,7 @@ final class VolumeFolders implements Volumes {
     return folder;
   }
 
-  private Path makeMount(String name) throws IOException {
+  private Path createMountPoint(String name) throws IOException {
     Path mount = withDisk.resolve(name).resolve("mount");
     Files.createDirectories(mount, OURS);
     return mount;
@@ -79,12 +79,12 @@ final class VolumeFolders implements Volumes {
 
   @Override
   public void create(String name) {
-    refuseUnlessName(name);
+    requireValidName(name);
     try {
       if (hasDisk(name)) {
-        makeMount(name);
+        createMountPoint(name);
       } else {
-        makePlain(name);
+        createPlain(name);
       }
     } catch (IOException e) {
       throw failed("created", name, e);
@@ -110,7 +110,7 @@ final class VolumeFolders implements Volumes {
 
   @Override
   public void destroy(String name) {
-    refuseUnlessName(name);
+    requireValidName(name);
     try {
       TreeRemoval.remove(withDisk.resolve(name));
       TreeRemoval.remove(plain.resolve(name));
@@ -119,8 +119,8 @@ final class VolumeFolders implements Volumes {
     }
   }
 
-  private static void refuseUnlessName(String name) {
-    if (!Volume.isName(name)) {
+  private static void requireValidName(String name) {
+    if (!VolumeMount.isValidName(name)) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
               "'" + name + "' cannot name a volume",

@@ -1,7 +1,7 @@
 package dev.isola.host.launch;
 
-import dev.isola.host.layer.Layers;
-import dev.isola.host.layer.Step;
+import dev.isola.host.layer.ForkStep;
+import dev.isola.host.layer.LayerStore;
 import dev.isola.link.local.SandboxFolder;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -15,15 +15,15 @@ import java.util.Optional;
  * The workspace of a sandbox that has its own: a folder, alone or over layers. Which layers is
  * written in the sandbox's folder before anything is mounted.
  */
-record Workspace(SandboxFolder folder, Users users, Layers layers) {
+record Workspace(SandboxFolder folder, SandboxUserIds users, LayerStore layers) {
   /** The step of a plan that mounts it: the verb, where, its folder, the overlay's, the layers. */
   static final String VERB = "workspace";
 
-  /** Its folder in the sandbox's {@link Layer}. */
+  /** Its folder in the sandbox's {@link WritableLayer}. */
   static final String NAME = "workspace";
 
-  Path own() {
-    return new Layer(folder).of(NAME);
+  Path upper() {
+    return new WritableLayer(folder).resolve(NAME);
   }
 
   /** Where the list of layers is. */
@@ -45,13 +45,13 @@ record Workspace(SandboxFolder folder, Users users, Layers layers) {
   }
 
   /** Called before it is mounted anew, over the layers that it stands on. */
-  void weigh() throws IOException {
+  void clearAnchor() throws IOException {
     Files.deleteIfExists(anchor());
   }
 
   /** Returns the layers that must not go as long as the sandbox runs. */
-  List<String> uses() throws IOException {
-    List<String> all = new ArrayList<>(standsOn());
+  List<String> requiredLayers() throws IOException {
+    List<String> all = new ArrayList<>(lowerLayers());
     try {
       all.add(Files.readString(anchor()));
     } catch (NoSuchFileException none) {
@@ -61,11 +61,11 @@ record Workspace(SandboxFolder folder, Users users, Layers layers) {
   }
 
   private Path work() {
-    return new Layer(folder).of("work-" + NAME);
+    return new WritableLayer(folder).resolve("work-" + NAME);
   }
 
   /** Returns the layers it lies on, the topmost first. */
-  List<String> standsOn() throws IOException {
+  List<String> lowerLayers() throws IOException {
     try {
       return Files.readAllLines(list());
     } catch (NoSuchFileException none) {
@@ -74,26 +74,26 @@ record Workspace(SandboxFolder folder, Users users, Layers layers) {
   }
 
   /** Adds the steps that make the folder of a sandbox that is being made, over layers or not. */
-  void begin(Plan plan, List<String> beneath) throws IOException {
+  void planCreation(LaunchPlan plan, List<String> beneath) throws IOException {
     if (beneath.isEmpty()) {
-      Layer.make(plan, users, own(), "755");
+      WritableLayer.create(plan, users, upper(), "755");
       return;
     }
     Files.write(list(), beneath);
-    layers.steps().reached(Step.FORK_LISTED);
-    layers.use(beneath, folder.path().getFileName().toString(), folder.path());
-    Layer.make(plan, users, work(), "700");
-    makeLike(plan, beneath.getFirst(), own());
-    layers.steps().reached(Step.FORK_PREPARED);
+    layers.listener().reached(ForkStep.FORK_LISTED);
+    layers.acquire(beneath, folder.path().getFileName().toString(), folder.path());
+    WritableLayer.create(plan, users, work(), "700");
+    planFolderLike(plan, beneath.getFirst(), upper());
+    layers.listener().reached(ForkStep.FORK_PREPARED);
   }
 
   /** Adds the step that makes a folder what that of a layer is, but the sandbox's own. */
-  private void makeLike(Plan plan, String layer, Path made) throws IOException {
-    makeLike(plan, layers.tree(layer), layers.first(layer), made);
+  private void planFolderLike(LaunchPlan plan, String layer, Path made) throws IOException {
+    planFolderLike(plan, layers.tree(layer), layers.firstUserId(layer), made);
   }
 
   /** Adds the step that makes a folder what another is that belongs to the users from first on. */
-  void makeLike(Plan plan, Path other, long first, Path made) {
+  void planFolderLike(LaunchPlan plan, Path other, long first, Path made) {
     plan.step(
         "make",
         made.toString(),
@@ -106,7 +106,7 @@ record Workspace(SandboxFolder folder, Users users, Layers layers) {
 
   /** Returns the words of a plan's step that mounts it at {@code mount}. */
   List<String> step(String mount) throws IOException {
-    return step(mount, own(), work(), List.of(), standsOn());
+    return step(mount, upper(), work(), List.of(), lowerLayers());
   }
 
   /**
@@ -122,7 +122,7 @@ record Workspace(SandboxFolder folder, Users users, Layers layers) {
       words.addAll(List.of(one.toString(), users.root(), users.root()));
     }
     for (String layer : beneath) {
-      String first = users.range() ? Long.toString(layers.first(layer)) : users.root();
+      String first = users.hasRange() ? Long.toString(layers.firstUserId(layer)) : users.root();
       words.addAll(List.of(layers.tree(layer).toString(), first, users.root()));
     }
     return words;
@@ -132,8 +132,8 @@ record Workspace(SandboxFolder folder, Users users, Layers layers) {
    * Returns the words of the step that tells whether nothing was written since it was put on its
    * layers; none when it lies on none.
    */
-  Optional<List<String>> untouched() throws IOException {
-    List<String> beneath = standsOn();
+  Optional<List<String>> untouchedStep() throws IOException {
+    List<String> beneath = lowerLayers();
     if (beneath.isEmpty()) {
       return Optional.empty();
     }
@@ -141,9 +141,9 @@ record Workspace(SandboxFolder folder, Users users, Layers layers) {
     return Optional.of(
         List.of(
             "untouched",
-            own().toString(),
+            upper().toString(),
             users.root(),
             layers.tree(top).toString(),
-            Long.toString(layers.first(top))));
+            Long.toString(layers.firstUserId(top))));
   }
 }

@@ -30,36 +30,36 @@ import org.jspecify.annotations.Nullable;
  * <p>May be used by many threads, and by many processes of one or several installations at once.
  */
 public final class BridgeNetwork {
-  private static final String INSTEAD = "run isola doctor to see what is missing, or ask for none";
+  private static final String REMEDY = "run isola doctor to see what is missing, or ask for none";
 
-  private final Way way;
+  private final NetworkPath path;
   private volatile @Nullable Prerequisite found;
 
   /**
    * @param instance whose name everything bears
    */
   public BridgeNetwork(InstanceId instance) {
-    this.way = Way.of(instance);
+    this.path = NetworkPath.of(instance);
   }
 
   /** Tells whether {@link #attach} can work here. Tried until it can, then remembered. */
   public boolean available() {
-    return requirement().present();
+    return prerequisite().present();
   }
 
   /** Tells what is missing, and how to get it. Tried until nothing is, then remembered. */
-  public Prerequisite requirement() {
+  public Prerequisite prerequisite() {
     Prerequisite known = found;
     if (known == null) {
-      known = tried();
+      known = probe();
       found = known.present() ? known : null;
     }
     return known;
   }
 
-  private Prerequisite tried() {
+  private Prerequisite probe() {
     try {
-      return Undisturbed.call(way::find);
+      return Uninterruptible.call(path::probe);
     } catch (IOException e) {
       throw new IllegalStateException("finding out tells what is wrong, it does not throw", e);
     }
@@ -67,7 +67,7 @@ public final class BridgeNetwork {
 
   /** Tells whether the bandwidth is held to its limit, both ways. */
   public boolean limitsBandwidth() {
-    return available() && way.limitsBandwidth();
+    return available() && path.limitsBandwidth();
   }
 
   /**
@@ -78,7 +78,7 @@ public final class BridgeNetwork {
    */
   public String resolvConf() {
     try {
-      List<String> resolvers = way.resolvers();
+      List<String> resolvers = path.resolvers();
       return resolvers.isEmpty()
           ? "# the host has no name server that a sandbox could reach\n"
           : resolvers.stream().map(r -> "nameserver " + r + "\n").collect(Collectors.joining());
@@ -98,15 +98,15 @@ public final class BridgeNetwork {
    *     nothing is left then
    */
   public Attachment attach(SandboxId id, AgentProcess agent, int bandwidthMbps) {
-    Prerequisite needed = requirement();
+    Prerequisite needed = prerequisite();
     if (!needed.present()) {
       throw failed(id, needed.detail(), needed.fix(), null);
     }
     try {
-      return Undisturbed.call(() -> attached(id, agent, bandwidthMbps));
+      return Uninterruptible.call(() -> attachChecked(id, agent, bandwidthMbps));
     } catch (IOException e) {
-      String why = agent.alive() ? String.valueOf(e.getMessage()) : "its agent has ended";
-      SandboxException failed = failed(id, why, INSTEAD, e);
+      String why = agent.isAlive() ? String.valueOf(e.getMessage()) : "its agent has ended";
+      SandboxException failed = failed(id, why, REMEDY, e);
       try {
         remove(id);
       } catch (IOException again) {
@@ -116,12 +116,12 @@ public final class BridgeNetwork {
     }
   }
 
-  private Attachment attached(SandboxId id, AgentProcess agent, int bandwidthMbps)
+  private Attachment attachChecked(SandboxId id, AgentProcess agent, int bandwidthMbps)
       throws IOException {
-    refuseTheHost(agent);
-    Attachment made = way.attach(id, agent, bandwidthMbps);
+    refuseHostNamespace(agent);
+    Attachment made = path.attach(id, agent, bandwidthMbps);
     // Somebody else may have had its pid by then.
-    if (!agent.alive()) {
+    if (!agent.isAlive()) {
       throw new IOException("its agent has ended");
     }
     return made;
@@ -141,15 +141,15 @@ public final class BridgeNetwork {
    * takes some programs to find out that there is nothing. May be repeated.
    */
   public void remove(SandboxId id) throws IOException {
-    Undisturbed.call(
+    Uninterruptible.call(
         () -> {
-          way.remove(id);
+          path.remove(id);
           return id;
         });
   }
 
   /** Setting up the wrong namespace would cut the host off. */
-  private static void refuseTheHost(AgentProcess agent) throws IOException {
+  private static void refuseHostNamespace(AgentProcess agent) throws IOException {
     Path theirs;
     try {
       theirs = Files.readSymbolicLink(Path.of("/proc/" + agent.pid() + "/ns/net"));
@@ -162,6 +162,6 @@ public final class BridgeNetwork {
   }
 
   private static SandboxException unavailable(String what, IOException cause) {
-    return Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, what, INSTEAD).exception(cause);
+    return Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, what, REMEDY).exception(cause);
   }
 }

@@ -20,8 +20,8 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class HostLock implements AutoCloseable {
   private static final Path FILE = Path.of("/run/isola/network.lock");
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
-  private static final ReentrantLock HERE = new ReentrantLock();
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final ReentrantLock PROCESS_LOCK = new ReentrantLock();
 
   private final FileChannel channel;
 
@@ -29,25 +29,25 @@ final class HostLock implements AutoCloseable {
     this.channel = channel;
   }
 
-  static HostLock take() throws IOException {
-    long until = System.nanoTime() + PATIENCE.toNanos();
+  static HostLock acquire() throws IOException {
+    long until = System.nanoTime() + TIMEOUT.toNanos();
     try {
-      if (!HERE.tryLock(PATIENCE.toNanos(), TimeUnit.NANOSECONDS)) {
-        throw held();
+      if (!PROCESS_LOCK.tryLock(TIMEOUT.toNanos(), TimeUnit.NANOSECONDS)) {
+        throw timedOut();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IOException("waiting for " + FILE + " was interrupted", e);
     }
     try {
-      return new HostLock(locked(until));
+      return new HostLock(lockFile(until));
     } catch (IOException | RuntimeException e) {
-      HERE.unlock();
+      PROCESS_LOCK.unlock();
       throw e;
     }
   }
 
-  private static FileChannel locked(long until) throws IOException {
+  private static FileChannel lockFile(long until) throws IOException {
     try {
       Files.createDirectory(
           FILE.getParent(),
@@ -61,7 +61,7 @@ final class HostLock implements AutoCloseable {
       FileLock lock = channel.tryLock();
       while (lock == null) {
         if (System.nanoTime() - until >= 0 || Thread.currentThread().isInterrupted()) {
-          throw held();
+          throw timedOut();
         }
         LockSupport.parkNanos(1_000_000);
         lock = channel.tryLock();
@@ -73,8 +73,8 @@ final class HostLock implements AutoCloseable {
     }
   }
 
-  private static IOException held() {
-    return new IOException("another process holds " + FILE + " for more than " + PATIENCE);
+  private static IOException timedOut() {
+    return new IOException("another process holds " + FILE + " for more than " + TIMEOUT);
   }
 
   @Override
@@ -82,7 +82,7 @@ final class HostLock implements AutoCloseable {
     try {
       channel.close();
     } finally {
-      HERE.unlock();
+      PROCESS_LOCK.unlock();
     }
   }
 }

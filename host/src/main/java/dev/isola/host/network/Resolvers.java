@@ -18,11 +18,11 @@ import java.util.List;
 final class Resolvers {
   private static final List<Path> FILES =
       List.of(Path.of("/etc/resolv.conf"), Path.of("/run/systemd/resolve/resolv.conf"));
-  private static final int MOST = 3;
+  private static final int MAX_RESOLVERS = 3;
 
   private Resolvers() {}
 
-  static List<String> ofTheHost() throws IOException {
+  static List<String> ofHost() throws IOException {
     for (Path file : FILES) {
       if (Files.isReadable(file)) {
         List<String> found = new ArrayList<>();
@@ -32,7 +32,7 @@ final class Resolvers {
           }
         }
         if (!found.isEmpty()) {
-          return found.subList(0, Math.min(MOST, found.size()));
+          return found.subList(0, Math.min(MAX_RESOLVERS, found.size()));
         }
       }
     }

@@ -15,7 +15,7 @@ public record GvisorRelease(Version version) {
           + " (https://gvisor.dev/docs/user_guide/install/); the one of Debian 12 is too old";
 
   /** What finds the version, as its first group, in what {@code runsc --version} says. */
-  public static final Pattern SAID =
+  public static final Pattern VERSION_OUTPUT =
       Pattern.compile("runsc version \\D*(?:0\\.0~)?(\\d{8}(?:\\.\\d+)*)");
 
   /**
@@ -36,7 +36,7 @@ public record GvisorRelease(Version version) {
 
   /** Returns the release of a program that says this of itself. */
   public static Optional<GvisorRelease> of(String said) {
-    Matcher found = SAID.matcher(said);
+    Matcher found = VERSION_OUTPUT.matcher(said);
     return found.find()
         ? Optional.of(new GvisorRelease(Version.of(found.group(1))))
         : Optional.empty();

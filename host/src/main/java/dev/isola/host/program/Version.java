@@ -53,7 +53,7 @@ public record Version(List<Integer> numbers, String text) implements Comparable<
   }
 
   /** Tells whether both are of one series, as 1.2.3 and 1.2.8 are. */
-  boolean besides(Version other) {
+  boolean isSameSeries(Version other) {
     return at(0) == other.at(0) && at(1) == other.at(1);
   }
 

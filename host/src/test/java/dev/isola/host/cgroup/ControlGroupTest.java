@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.isola.conformance.census.Census;
-import dev.isola.conformance.census.LeakCensus;
-import dev.isola.host.cgroup.Bench.Variant;
+import dev.isola.conformance.leak.LeakDetector;
+import dev.isola.conformance.leak.ResourceScan;
+import dev.isola.host.cgroup.CgroupFixture.Variant;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ControlGroupTest {
   private static final ResourceLimits LIMITS =
       ResourceLimits.DEFAULT.withCpu(2).withMemoryMb(256).withThreads(64);
-  private static final Duration PATIENCE = Bench.PATIENCE;
+  private static final Duration PATIENCE = CgroupFixture.TIMEOUT;
 
   /** Ever more of them, up to the limit and then again; the first one stays. */
   private static final String BOMB =
@@ -46,26 +46,28 @@ class ControlGroupTest {
 
   @Test
   void whoTakesTooMuchMemoryIsKilledAndCounted() throws Exception {
-    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.MEMORY)) {
-      bench.group.make(LIMITS.withMemoryMb(64));
+    try (CgroupFixture bench =
+        new CgroupFixture(Variant.ALL_HIERARCHIES).require(LimitKind.MEMORY)) {
+      bench.group.create(LIMITS.withMemoryMb(64));
       Process modest = bench.start(bench.group, hog(1_000_000));
       assertThat(modest.waitFor()).isZero();
       assertThat(bench.group.outOfMemoryKills()).isZero();
-      assertThat(bench.group.read().memoryPeakBytes()).isBetween(1L, 64L << 20);
+      assertThat(bench.group.usage().memoryPeakBytes()).isBetween(1L, 64L << 20);
 
       Process hog = bench.start(bench.group, hog(600_000_000));
       assertThat(hog.waitFor()).isNotZero();
       assertThat(bench.group.outOfMemoryKills()).isPositive();
       assertThat(bench.group.memoryEvents())
-          .hasValueSatisfying(file -> assertThat(Bench.text(file)).contains("oom_kill "));
-      assertThat(bench.group.read().memoryPeakBytes()).isGreaterThan(32L << 20);
+          .hasValueSatisfying(file -> assertThat(CgroupFixture.text(file)).contains("oom_kill "));
+      assertThat(bench.group.usage().memoryPeakBytes()).isGreaterThan(32L << 20);
     }
   }
 
   @Test
   void theSameHogIsFedWhereThereIsRoom() throws Exception {
-    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.MEMORY)) {
-      bench.group.make(LIMITS.withMemoryMb(512));
+    try (CgroupFixture bench =
+        new CgroupFixture(Variant.ALL_HIERARCHIES).require(LimitKind.MEMORY)) {
+      bench.group.create(LIMITS.withMemoryMb(512));
       assertThat(bench.start(bench.group, hog(100_000_000)).waitFor()).isZero();
       assertThat(bench.group.outOfMemoryKills()).isZero();
     }
@@ -78,9 +80,10 @@ class ControlGroupTest {
 
   @Test
   void filesThatWereReadAreNotMemoryInUse() throws Exception {
-    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.MEMORY)) {
+    try (CgroupFixture bench =
+        new CgroupFixture(Variant.ALL_HIERARCHIES).require(LimitKind.MEMORY)) {
       Path file = folder.resolve("big");
-      bench.group.make(LIMITS);
+      bench.group.create(LIMITS);
       assertThat(
               bench
                   .start(
@@ -89,15 +92,16 @@ class ControlGroupTest {
                       file.toString())
                   .waitFor())
           .isZero();
-      assertThat(bench.group.read().memoryPeakBytes()).isGreaterThan(40_000_000);
-      await().atMost(PATIENCE).until(() -> bench.group.read().memoryBytes() < 30_000_000);
+      assertThat(bench.group.usage().memoryPeakBytes()).isGreaterThan(40_000_000);
+      await().atMost(PATIENCE).until(() -> bench.group.usage().memoryBytes() < 30_000_000);
     }
   }
 
   @Test
   void noMoreThreadsThanAllowedAreStarted() throws Exception {
-    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.THREADS)) {
-      bench.group.make(LIMITS.withThreads(12 - ControlGroup.AGENT_THREADS));
+    try (CgroupFixture bench =
+        new CgroupFixture(Variant.ALL_HIERARCHIES).require(LimitKind.THREADS)) {
+      bench.group.create(LIMITS.withThreads(12 - ControlGroup.AGENT_THREADS));
       Process many =
           bench.start(
               bench.group,
@@ -105,7 +109,7 @@ class ControlGroupTest {
                   + " wait");
       long said = many.inputReader().lines().takeWhile(line -> !line.isEmpty()).limit(100).count();
       assertThat(said).isBetween(1L, 12L);
-      assertThat(bench.group.read().processes()).isBetween(1, 12);
+      assertThat(bench.group.usage().processes()).isBetween(1, 12);
       assertThat(bench.group.processEvents())
           .hasValueSatisfying(
               file -> assertThat(KernelFile.number(file, "max").orElse(0)).isPositive());
@@ -114,25 +118,26 @@ class ControlGroupTest {
 
   @Test
   void theProcessorIsShared() throws Exception {
-    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.CPU)) {
-      bench.group.make(LIMITS.withCpu(0.2));
+    try (CgroupFixture bench = new CgroupFixture(Variant.ALL_HIERARCHIES).require(LimitKind.CPU)) {
+      bench.group.create(LIMITS.withCpu(0.2));
       bench.start(bench.group, "while :; do :; done");
       await()
           .atMost(PATIENCE)
-          .until(() -> bench.group.read().cpuTime().compareTo(Duration.ofMillis(100)) > 0);
-      Duration before = bench.group.read().cpuTime();
+          .until(() -> bench.group.usage().cpuTime().compareTo(Duration.ofMillis(100)) > 0);
+      Duration before = bench.group.usage().cpuTime();
       long start = System.nanoTime();
       await()
           .atMost(PATIENCE)
           .until(
               () ->
-                  bench.group.read().cpuTime().minus(before).compareTo(Duration.ofMillis(300)) > 0);
+                  bench.group.usage().cpuTime().minus(before).compareTo(Duration.ofMillis(300))
+                      > 0);
       double wall = System.nanoTime() - start;
-      double used = bench.group.read().cpuTime().minus(before).toNanos();
+      double used = bench.group.usage().cpuTime().minus(before).toNanos();
       // A machine that is busy elsewhere makes it less, never more.
       assertThat(used / wall).isLessThan(0.4);
       Path stat =
-          GroupFolders.find(bench.group.name(), bench.machine.hierarchies()).paths().stream()
+          CgroupFolders.find(bench.group.name(), bench.machine.hierarchies()).paths().stream()
               .map(path -> path.resolve("cpu.stat"))
               .filter(path -> KernelFile.number(path, "nr_throttled").isPresent())
               .findFirst()
@@ -144,9 +149,9 @@ class ControlGroupTest {
   @ParameterizedTest
   @EnumSource
   void whatIsFrozenStandsStillUntilItIsThawed(Variant variant) throws Exception {
-    try (Bench bench = new Bench(variant).needsFreezing()) {
+    try (CgroupFixture bench = new CgroupFixture(variant).requireFreezer()) {
       Path counter = folder.resolve("counter");
-      bench.group.make(LIMITS);
+      bench.group.create(LIMITS);
       assertThat(bench.group.frozen()).isFalse();
       bench.start(
           bench.group,
@@ -156,12 +161,12 @@ class ControlGroupTest {
 
       bench.group.freeze(PATIENCE);
       assertThat(bench.group.frozen()).isTrue();
-      String still = Bench.text(counter);
+      String still = CgroupFixture.text(counter);
       assertThat(still).isNotEmpty();
       await()
           .during(Duration.ofMillis(300))
           .atMost(PATIENCE)
-          .until(() -> Bench.text(counter).equals(still));
+          .until(() -> CgroupFixture.text(counter).equals(still));
       bench.group.freeze(PATIENCE);
       assertThat(bench.group.frozen()).isTrue();
 
@@ -178,7 +183,7 @@ class ControlGroupTest {
         .atMost(PATIENCE)
         .until(
             () -> {
-              seen.add(Bench.text(counter));
+              seen.add(CgroupFixture.text(counter));
               return seen.size() > 3;
             });
   }
@@ -186,8 +191,8 @@ class ControlGroupTest {
   @ParameterizedTest
   @EnumSource
   void anEmptyGroupFreezesToo(Variant variant) throws Exception {
-    try (Bench bench = new Bench(variant).needsFreezing()) {
-      bench.group.make(LIMITS);
+    try (CgroupFixture bench = new CgroupFixture(variant).requireFreezer()) {
+      bench.group.create(LIMITS);
       bench.group.freeze(PATIENCE);
       assertThat(bench.group.frozen()).isTrue();
       bench.group.kill();
@@ -198,7 +203,7 @@ class ControlGroupTest {
   @ParameterizedTest
   @EnumSource
   void aForkBombIsEnded(Variant variant) throws Exception {
-    try (Bench bench = exploding(variant, BOMB)) {
+    try (CgroupFixture bench = exploding(variant, BOMB)) {
       Path refused = bench.all.processEvents().orElseThrow();
       await().atMost(PATIENCE).until(() -> KernelFile.number(refused, "max").orElse(0) > 100);
       assertThat(members(bench.all)).isNotEmpty();
@@ -209,7 +214,7 @@ class ControlGroupTest {
   @ParameterizedTest
   @EnumSource
   void whoeverRunsAwayIsCaught(Variant variant) throws Exception {
-    try (Bench bench = exploding(variant, RUNAWAYS)) {
+    try (CgroupFixture bench = exploding(variant, RUNAWAYS)) {
       Set<Long> seen = new HashSet<>();
       await()
           .atMost(PATIENCE)
@@ -219,66 +224,66 @@ class ControlGroupTest {
                 return seen.size() > 50;
               });
       ends(bench);
-      GroupFolders folders = GroupFolders.find(bench.group.name(), bench.machine.hierarchies());
+      CgroupFolders folders = CgroupFolders.find(bench.group.name(), bench.machine.hierarchies());
       if (folders.file("cgroup.kill").isEmpty()) {
         assertThat(folders.file("pids.max"))
             .as("luck is not enough: they may not fork while they are killed")
-            .hasValueSatisfying(file -> assertThat(Bench.text(file)).isEqualTo("0"));
+            .hasValueSatisfying(file -> assertThat(CgroupFixture.text(file)).isEqualTo("0"));
       }
     }
   }
 
-  private static Bench exploding(Variant variant, String script) throws IOException {
-    Bench.needsTool("perl", "-e", "1");
+  private static CgroupFixture exploding(Variant variant, String script) throws IOException {
+    CgroupFixture.requireTool("perl", "-e", "1");
     // Even where the variant cannot, the test does limit it.
     assumeTrue(
-        ControlGroups.ofThisMachine().enforceable().contains(LimitKind.THREADS),
+        ControlGroups.ofHost().enforceable().contains(LimitKind.THREADS),
         "NOT RUN: threads cannot be limited here, and a fork bomb is no good without");
-    Bench bench = new Bench(variant);
-    bench.all.make(LIMITS.withCpu(1.5));
-    bench.group.make(LIMITS.withCpu(1.5));
+    CgroupFixture bench = new CgroupFixture(variant);
+    bench.all.create(LIMITS.withCpu(1.5));
+    bench.group.create(LIMITS.withCpu(1.5));
     bench.start(both(bench), script);
     return bench;
   }
 
-  private static void ends(Bench bench) throws IOException {
+  private static void ends(CgroupFixture bench) throws IOException {
     bench.group.kill();
     assertThat(members(bench.all)).isEmpty();
-    assertThat(bench.group.read().processes()).isZero();
+    assertThat(bench.group.usage().processes()).isZero();
   }
 
   /** Joins what either handle has made, which together is what the whole machine would have. */
-  private static ControlGroup both(Bench bench) {
+  private static ControlGroup both(CgroupFixture bench) {
     return bench.all.joinFiles().containsAll(bench.group.joinFiles()) ? bench.all : bench.group;
   }
 
   private static Set<Long> members(ControlGroup group) {
-    return GroupFolders.find(group.name(), ControlGroups.ofThisMachine().hierarchies()).members();
+    return CgroupFolders.find(group.name(), ControlGroups.ofHost().hierarchies()).members();
   }
 
   @ParameterizedTest
   @EnumSource
   void whatIsFrozenCanBeKilled(Variant variant) throws Exception {
-    try (Bench bench = new Bench(variant).needsFreezing()) {
-      bench.group.make(LIMITS);
+    try (CgroupFixture bench = new CgroupFixture(variant).requireFreezer()) {
+      bench.group.create(LIMITS);
       Process process = bench.start(bench.group, "echo in; exec sleep 1000");
       assertThat(process.inputReader().readLine()).isEqualTo("in");
       bench.group.freeze(PATIENCE);
       bench.group.kill();
       process.waitFor();
-      assertThat(bench.group.read().processes()).isZero();
+      assertThat(bench.group.usage().processes()).isZero();
     }
   }
 
   @ParameterizedTest
   @EnumSource
   void aGroupCanBeUsedAgainAfterItWasKilled(Variant variant) throws Exception {
-    try (Bench bench = new Bench(variant)) {
-      bench.group.make(LIMITS);
+    try (CgroupFixture bench = new CgroupFixture(variant)) {
+      bench.group.create(LIMITS);
       Process process = bench.start(bench.group, "echo in; exec sleep 1000");
       assertThat(process.inputReader().readLine()).isEqualTo("in");
       bench.group.kill();
-      bench.group.make(LIMITS);
+      bench.group.create(LIMITS);
       assertThat(bench.start(bench.group, "sh -c 'exit 7' & wait $!").waitFor()).isEqualTo(7);
     }
   }
@@ -286,24 +291,24 @@ class ControlGroupTest {
   @ParameterizedTest
   @EnumSource
   void removeLeavesNothing(Variant variant) throws Exception {
-    try (Bench bench = new Bench(variant)) {
-      LeakCensus census = new LeakCensus(bench.instance, folder);
+    try (CgroupFixture bench = new CgroupFixture(variant)) {
+      LeakDetector census = new LeakDetector(bench.instance, folder);
       bench.machine.enforceable();
-      Census before = census.take();
-      bench.group.make(LIMITS);
+      ResourceScan before = census.scan();
+      bench.group.create(LIMITS);
       Process process = bench.start(bench.group, "echo in; exec sleep 1000 > /dev/null");
       assertThat(process.inputReader().readLine()).isEqualTo("in");
       // The positive control: the census sees every folder.
-      assertThat(Census.difference(before, census.take()))
+      assertThat(ResourceScan.difference(before, census.scan()))
           .filteredOn(line -> line.startsWith("cgroup "))
           .hasSameSizeAs(bench.group.joinFiles());
 
       bench.group.remove(PATIENCE);
       process.waitFor();
-      assertThat(census.take().things()).isEmpty();
+      assertThat(census.scan().resources()).isEmpty();
       assertThat(bench.group.joinFiles()).isEmpty();
       assertThat(bench.group.outOfMemoryKills()).isZero();
-      assertThat(bench.group.read()).isEqualTo(new Reading(Duration.ZERO, 0, 0, 0));
+      assertThat(bench.group.usage()).isEqualTo(new CgroupUsage(Duration.ZERO, 0, 0, 0));
       bench.group.remove(PATIENCE);
       bench.group.kill();
     }
@@ -311,8 +316,8 @@ class ControlGroupTest {
 
   @Test
   void halfAGroupIsRemovedWithWhoIsInIt() throws Exception {
-    try (Bench bench = new Bench(Variant.WHOLE)) {
-      bench.group.make(LIMITS);
+    try (CgroupFixture bench = new CgroupFixture(Variant.ALL_HIERARCHIES)) {
+      bench.group.create(LIMITS);
       List<Path> files = bench.group.joinFiles();
       assumeTrue(files.size() > 1, "NOT RUN: there is but one hierarchy");
       // Somebody who has joined one of the groups; the others were never made.
@@ -327,15 +332,16 @@ class ControlGroupTest {
       assertThat(bench.group.joinFiles()).containsExactly(kept);
       bench.group.remove(PATIENCE);
       half.waitFor();
-      assertThat(new LeakCensus(bench.instance, folder).take().things()).isEmpty();
+      assertThat(new LeakDetector(bench.instance, folder).scan().resources()).isEmpty();
     }
   }
 
   @Test
   void aGroupThatSomebodyMadeElsewhereIsFoundAndRemoved() throws Exception {
-    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.THREADS)) {
+    try (CgroupFixture bench =
+        new CgroupFixture(Variant.ALL_HIERARCHIES).require(LimitKind.THREADS)) {
       Path top =
-          bench.machine.places().stream()
+          bench.machine.locations().stream()
               .filter(place -> place.limits().contains(LimitKind.THREADS))
               .findFirst()
               .orElseThrow()
@@ -358,20 +364,20 @@ class ControlGroupTest {
 
   @Test
   void othersAreLeftAlone() throws Exception {
-    try (Bench mine = new Bench(Variant.WHOLE);
-        Bench other = new Bench(Variant.WHOLE)) {
+    try (CgroupFixture mine = new CgroupFixture(Variant.ALL_HIERARCHIES);
+        CgroupFixture other = new CgroupFixture(Variant.ALL_HIERARCHIES)) {
       // The same sandbox id in two installations, and an id that begins like another.
       ControlGroup neighbour = mine.machine.group(other.instance, mine.id);
       ControlGroup longer = mine.machine.group(mine.instance, new SandboxId(mine.id.value() + "x"));
-      mine.group.make(LIMITS);
-      neighbour.make(LIMITS);
-      longer.make(LIMITS);
+      mine.group.create(LIMITS);
+      neighbour.create(LIMITS);
+      longer.create(LIMITS);
       try {
         Process process = mine.start(neighbour, "echo in; exec sleep 1000");
         assertThat(process.inputReader().readLine()).isEqualTo("in");
         mine.group.remove(PATIENCE);
         assertThat(process.isAlive()).isTrue();
-        assertThat(neighbour.read().processes()).isEqualTo(1);
+        assertThat(neighbour.usage().processes()).isEqualTo(1);
         assertThat(longer.joinFiles()).hasSameSizeAs(neighbour.joinFiles());
       } finally {
         neighbour.remove(PATIENCE);
@@ -382,49 +388,55 @@ class ControlGroupTest {
 
   @Test
   void makingAgainSetsTheLimitsAgain() throws Exception {
-    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.MEMORY).needs(LimitKind.THREADS)) {
-      bench.group.make(LIMITS);
+    try (CgroupFixture bench =
+        new CgroupFixture(Variant.ALL_HIERARCHIES)
+            .require(LimitKind.MEMORY)
+            .require(LimitKind.THREADS)) {
+      bench.group.create(LIMITS);
       List<Path> files = bench.group.joinFiles();
-      bench.group.make(LIMITS.withMemoryMb(100).withThreads(10));
-      bench.group.make(LIMITS.withMemoryMb(300).withThreads(30));
+      bench.group.create(LIMITS.withMemoryMb(100).withThreads(10));
+      bench.group.create(LIMITS.withMemoryMb(300).withThreads(30));
       assertThat(bench.group.joinFiles()).isEqualTo(files);
-      GroupFolders folders = GroupFolders.find(bench.group.name(), bench.machine.hierarchies());
+      CgroupFolders folders = CgroupFolders.find(bench.group.name(), bench.machine.hierarchies());
       assertThat(folders.file("memory.max", "memory.limit_in_bytes"))
-          .hasValueSatisfying(file -> assertThat(Bench.text(file)).isEqualTo("" + (300L << 20)));
+          .hasValueSatisfying(
+              file -> assertThat(CgroupFixture.text(file)).isEqualTo("" + (300L << 20)));
       assertThat(folders.file("pids.max"))
           .hasValueSatisfying(
               file ->
-                  assertThat(Bench.text(file)).isEqualTo("" + (30 + ControlGroup.AGENT_THREADS)));
+                  assertThat(CgroupFixture.text(file))
+                      .isEqualTo("" + (30 + ControlGroup.AGENT_THREADS)));
     }
   }
 
   @Test
   void aLimitThatTheKernelRefusesLeavesNothing() throws Exception {
-    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.THREADS)) {
+    try (CgroupFixture bench =
+        new CgroupFixture(Variant.ALL_HIERARCHIES).require(LimitKind.THREADS)) {
       assertThatThrownBy(
-              () -> bench.group.make(LIMITS.withThreads(-7 - ControlGroup.AGENT_THREADS)))
+              () -> bench.group.create(LIMITS.withThreads(-7 - ControlGroup.AGENT_THREADS)))
           .isInstanceOf(IOException.class)
           .hasMessageContaining("'-7' cannot be written to ")
           .hasMessageContaining("pids.max");
-      assertThat(new LeakCensus(bench.instance, folder).take().things()).isEmpty();
+      assertThat(new LeakDetector(bench.instance, folder).scan().resources()).isEmpty();
     }
   }
 
   /** Version 1 refuses more than the group above has; the lesser of the two is meant. */
   @Test
   void aNarrowParentIsNoObstacle() throws Exception {
-    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.CPU)) {
-      Place wide =
-          bench.machine.places().stream()
+    try (CgroupFixture bench = new CgroupFixture(Variant.ALL_HIERARCHIES).require(LimitKind.CPU)) {
+      CgroupLocation wide =
+          bench.machine.locations().stream()
               .filter(place -> place.limits().contains(LimitKind.CPU))
               .findFirst()
               .orElseThrow();
       Path narrow = Files.createDirectory(wide.parent().resolve("narrow-" + bench.instance));
       Path nested = narrow.resolve("nested");
       try {
-        Place place = new Place(wide.hierarchy(), narrow, wide.limits(), false);
-        for (Setting setting :
-            Setting.of(LimitKind.CPU, LIMITS.withCpu(0.5), wide.hierarchy(), wide.parent())) {
+        CgroupLocation place = new CgroupLocation(wide.hierarchy(), narrow, wide.limits(), false);
+        for (CgroupSetting setting :
+            CgroupSetting.of(LimitKind.CPU, LIMITS.withCpu(0.5), wide.hierarchy(), wide.parent())) {
           setting.write(narrow);
         }
         assertThat(
@@ -433,9 +445,9 @@ class ControlGroupTest {
             .isTrue();
         ControlGroup group =
             new ControlGroup(new ControlGroups(List.of(), List.of(place)), "nested");
-        group.make(LIMITS.withCpu(2));
+        group.create(LIMITS.withCpu(2));
         assertThat(nested).isDirectory();
-        group.make(LIMITS.withCpu(0.25));
+        group.create(LIMITS.withCpu(0.25));
       } finally {
         Files.deleteIfExists(nested);
         Files.delete(narrow);
@@ -446,12 +458,12 @@ class ControlGroupTest {
   @ParameterizedTest
   @EnumSource(Variant.class)
   void whatIsEmptyAndOldIsRemovedAndNothingElse(Variant variant) throws Exception {
-    try (Bench used = new Bench(variant);
-        Bench other = new Bench(variant)) {
+    try (CgroupFixture used = new CgroupFixture(variant);
+        CgroupFixture other = new CgroupFixture(variant)) {
       ControlGroup empty = used.machine.group(used.instance, new SandboxId("empty"));
-      empty.make(LIMITS);
-      other.group.make(LIMITS);
-      used.group.make(LIMITS);
+      empty.create(LIMITS);
+      other.group.create(LIMITS);
+      used.group.create(LIMITS);
       Process member = used.start(used.group, "echo in; exec sleep 100");
       assertThat(member.getInputStream().read()).isEqualTo('i');
 
@@ -468,18 +480,19 @@ class ControlGroupTest {
   @Test
   void aHandleHasNoSideEffects() {
     InstanceId instance = new InstanceId("sideeffects");
-    ControlGroups.ofThisMachine().group(instance, new SandboxId("none"));
-    assertThat(new LeakCensus(instance, folder).take().things()).isEmpty();
+    ControlGroups.ofHost().group(instance, new SandboxId("none"));
+    assertThat(new LeakDetector(instance, folder).scan().resources()).isEmpty();
   }
 
   @Test
   void tryingLeavesNothing() {
     for (Variant variant : Variant.values()) {
-      ControlGroups machine = Bench.machine(variant);
+      ControlGroups machine = CgroupFixture.machine(variant);
       machine.enforceable();
       machine.canFreeze();
     }
     String mine = "isola-trial-" + ProcessHandle.current().pid() + "-";
-    assertThat(Census.take().things()).noneMatch(thing -> thing.words().contains(mine));
+    assertThat(ResourceScan.scan().resources())
+        .noneMatch(thing -> thing.description().contains(mine));
   }
 }

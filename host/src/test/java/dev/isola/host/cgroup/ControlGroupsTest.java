@@ -36,7 +36,7 @@ class ControlGroupsTest {
                 "cpuacct", new Controller(1, Path.of("/sys/fs/cgroup/cpu,cpuacct"))));
     assertThat(groups.hierarchies())
         .as("controllers that are mounted together are one hierarchy")
-        .filteredOn(Hierarchy::useful)
+        .filteredOn(Hierarchy::isUsable)
         .extracting(Hierarchy::controllers)
         .containsExactly(Set.of("memory"), Set.of("cpu", "cpuacct"));
   }
@@ -69,7 +69,7 @@ class ControlGroupsTest {
         .singleElement()
         .satisfies(
             hierarchy ->
-                assertThat(hierarchy.spots())
+                assertThat(hierarchy.candidateParents())
                     .containsExactly(
                         Path.of("/sys/fs/cgroup"),
                         Path.of("/sys/fs/cgroup/user.slice"),
@@ -81,7 +81,9 @@ class ControlGroupsTest {
   void theLeafWeMovedIntoIsNoPlace() {
     Path mount = Path.of("/sys/fs/cgroup");
     Path service = mount.resolve("isola.service");
-    assertThat(new Hierarchy(true, mount, service.resolve("isola-server"), Set.of()).spots())
+    assertThat(
+            new Hierarchy(true, mount, service.resolve("isola-server"), Set.of())
+                .candidateParents())
         .containsExactly(mount, service);
   }
 
@@ -158,7 +160,9 @@ class ControlGroupsTest {
     assertThat(groups.hierarchies())
         .singleElement()
         .satisfies(
-            hierarchy -> assertThat(hierarchy.spots()).containsExactly(Path.of("/sys/fs/cgroup")));
+            hierarchy ->
+                assertThat(hierarchy.candidateParents())
+                    .containsExactly(Path.of("/sys/fs/cgroup")));
   }
 
   @Test

@@ -3,7 +3,7 @@ package dev.isola.host.cgroup;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.isola.host.cgroup.Bench.Variant;
+import dev.isola.host.cgroup.CgroupFixture.Variant;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,7 +24,7 @@ class DelegationTest {
    */
   private static void delegated(Step step) throws Exception {
     Hierarchy unified =
-        ControlGroups.ofThisMachine().hierarchies().stream()
+        ControlGroups.ofHost().hierarchies().stream()
             .filter(Hierarchy::unified)
             .findFirst()
             .orElse(null);
@@ -103,7 +103,7 @@ class DelegationTest {
 
   private static void occupied(Hierarchy group, Look look)
       throws IOException, InterruptedException {
-    try (Bench bench = new Bench(Variant.VERSION_2_ALONE)) {
+    try (CgroupFixture bench = new CgroupFixture(Variant.V2_ONLY)) {
       Process process = bench.start(bench.group, "read word");
       KernelFile.write(group.mount().resolve("cgroup.procs"), Long.toString(process.pid()));
       try {

@@ -3,7 +3,7 @@ package dev.isola.host.cgroup;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.isola.host.cgroup.Bench.Variant;
+import dev.isola.host.cgroup.CgroupFixture.Variant;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.spec.ResourceLimits;
@@ -29,10 +29,10 @@ final class IoLimitTest {
     Optional<String> disk = IoLimit.disk(folder);
     assumeTrue(disk.isPresent(), "NOT RUN: " + folder + " is on no disk");
     IoLimit limit = new IoLimit(disk.get(), MEGABYTE, 0);
-    try (Bench bench = new Bench(Variant.WHOLE)) {
+    try (CgroupFixture bench = new CgroupFixture(Variant.ALL_HIERARCHIES)) {
       Optional<String> obstacle = bench.machine.obstacle(limit);
       assumeTrue(obstacle.isEmpty(), "NOT RUN: " + obstacle);
-      bench.group.make(ResourceLimits.DEFAULT);
+      bench.group.create(ResourceLimits.DEFAULT);
       bench.group.limitIo(limit);
       long begin = System.nanoTime();
       Process writer =
@@ -51,7 +51,7 @@ final class IoLimitTest {
   @Test
   void groupsOfVersion2GetOneLine() throws IOException {
     Hierarchy hierarchy = new Hierarchy(true, folder, folder, Set.of("io"));
-    Place place = new Place(hierarchy, folder, Set.of(), true);
+    CgroupLocation place = new CgroupLocation(hierarchy, folder, Set.of(), true);
     ControlGroups machine = new ControlGroups(List.of(hierarchy), List.of(place));
     Files.writeString(folder.resolve("cgroup.controllers"), "io");
     Files.writeString(folder.resolve("cgroup.subtree_control"), "io");

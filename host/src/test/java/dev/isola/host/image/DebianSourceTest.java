@@ -109,7 +109,7 @@ class DebianSourceTest {
         .contains("useradd --uid 1000", "NOPASSWD");
     assertThat(source(recipe()).mmdebstrapWords(true, List.of()).toString())
         .doesNotContain("useradd");
-    assertThat(source(base).described())
+    assertThat(source(base).description())
         .startsWith("debian:bookworm minbase with bash,python3,git");
   }
 

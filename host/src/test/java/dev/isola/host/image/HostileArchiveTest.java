@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.isola.archive.Names;
+import dev.isola.archive.ArchivePaths;
+import dev.isola.codec.tar.TarEntry;
 import dev.isola.codec.tar.TarReader;
-import dev.isola.codec.tar.TreeEntry;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
 import java.io.ByteArrayInputStream;
@@ -150,9 +150,10 @@ class HostileArchiveTest {
   }
 
   private static void believe(Path root, TarBuilder archive) throws IOException {
-    TarReader reader = new TarReader(new ByteArrayInputStream(archive.bytes()), Names::bad);
+    TarReader reader =
+        new TarReader(new ByteArrayInputStream(archive.bytes()), ArchivePaths::badArchive);
     Files.createDirectories(root);
-    for (Optional<TreeEntry> next = reader.next(); next.isPresent(); next = reader.next()) {
+    for (Optional<TarEntry> next = reader.next(); next.isPresent(); next = reader.next()) {
       Path path = root.resolve(next.get().path());
       switch (next.get().kind()) {
         case FOLDER -> Files.createDirectories(path);
@@ -196,7 +197,7 @@ class HostileArchiveTest {
     Image image = images.add("links", good().link("out", "../../../../etc/passwd").bytes());
     assertThat(Files.readSymbolicLink(image.rootfs().resolve("out")))
         .isEqualTo(Path.of("../../../../etc/passwd"));
-    assertThat(images.store.check("links").good()).isTrue();
+    assertThat(images.store.check("links").passed()).isTrue();
   }
 
   @Test
@@ -245,11 +246,12 @@ class HostileArchiveTest {
   @Test
   void limitsAreHeld() {
     byte[] archive = good().file("big", "x".repeat(10_000)).bytes();
-    assertThat(images.add("fits", archive, new Limits(20_000, 3), false).name()).isEqualTo("fits");
-    assertThatThrownBy(() -> images.add("files", archive, new Limits(20_000, 2), false))
+    assertThat(images.add("fits", archive, new ImageLimits(20_000, 3), false).name())
+        .isEqualTo("fits");
+    assertThatThrownBy(() -> images.add("files", archive, new ImageLimits(20_000, 2), false))
         .hasMessageContaining("more than 2 files")
         .hasMessageContaining("--max-files");
-    assertThatThrownBy(() -> images.add("size", archive, new Limits(9_000, 3), false))
+    assertThatThrownBy(() -> images.add("size", archive, new ImageLimits(9_000, 3), false))
         .hasMessageContaining("more than 9000 bytes");
     assertThat(images.leftovers()).isEmpty();
   }
@@ -258,7 +260,7 @@ class HostileArchiveTest {
   void aBombIsStoppedWhileItUnpacks() {
     byte[] bomb = TarBuilder.gzip(good().file("zeros", "\0".repeat(30 << 20)).bytes());
     assertThat(bomb.length).isLessThan(100_000);
-    assertThatThrownBy(() -> images.add("bomb", bomb, new Limits(1 << 20, 100), false))
+    assertThatThrownBy(() -> images.add("bomb", bomb, new ImageLimits(1 << 20, 100), false))
         .isInstanceOf(SandboxException.class)
         .hasMessageContaining("more than 1048576 bytes");
   }
@@ -266,7 +268,7 @@ class HostileArchiveTest {
   @Test
   void whatFollowsTheEndIsCountedToo() {
     byte[] bomb = TarBuilder.gzip(good().raw(new byte[30 << 20]).bytes());
-    assertThatThrownBy(() -> images.add("bomb", bomb, new Limits(1 << 20, 100), false))
+    assertThatThrownBy(() -> images.add("bomb", bomb, new ImageLimits(1 << 20, 100), false))
         .hasMessageContaining("more than 1048576 bytes");
   }
 }

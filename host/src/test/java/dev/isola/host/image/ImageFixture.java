@@ -2,7 +2,7 @@ package dev.isola.host.image;
 
 import static org.junit.jupiter.api.Assumptions.abort;
 
-import dev.isola.conformance.Scratch;
+import dev.isola.conformance.TemporaryFolder;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -19,23 +19,23 @@ import java.util.stream.Stream;
 final class ImageFixture implements AutoCloseable {
   static final Instant NOW = Instant.parse("2026-01-02T03:04:05Z");
 
-  final Scratch scratch = Scratch.make("isola-image");
+  final TemporaryFolder scratch = TemporaryFolder.create("isola-image");
   final Path shared = scratch.path().resolve("data");
   final ImageStore store = new ImageStore(shared, () -> NOW, false);
 
   Image add(String name, byte[] tar) {
-    return add(name, tar, Limits.DEFAULT, false);
+    return add(name, tar, ImageLimits.DEFAULT, false);
   }
 
-  Image add(String name, byte[] tar, Limits limits, boolean replace) {
+  Image add(String name, byte[] tar, ImageLimits limits, boolean replace) {
     return store.add(
         name,
         ImageSource.tar(new ByteArrayInputStream(tar), "a test"),
-        new ImageStore.Adding(limits, replace, line -> {}));
+        new ImageStore.AddOptions(limits, replace, line -> {}));
   }
 
   Image add(String name, ImageSource source) {
-    return store.add(name, source, ImageStore.Adding.DEFAULT);
+    return store.add(name, source, ImageStore.AddOptions.DEFAULT);
   }
 
   /** Returns everything that lies beside the images' own folders: nothing, when all is well. */
@@ -78,7 +78,7 @@ final class ImageFixture implements AutoCloseable {
   }
 
   static void needProgram(String program) {
-    if (Tool.find(program).isEmpty()) {
+    if (ExternalTool.find(program).isEmpty()) {
       abort("NOT RUN: " + program + " is not installed");
     }
   }

@@ -53,7 +53,7 @@ class ImageStoreTest {
     assertThat(added.size()).isEqualTo(1);
     assertThat(added.rootfs()).isEqualTo(images.shared.resolve("images/base/rootfs"));
     assertThat(added.architecture()).isEqualTo("unknown");
-    assertThat(images.store.check("base").good()).isTrue();
+    assertThat(images.store.check("base").passed()).isTrue();
   }
 
   @Test
@@ -77,7 +77,7 @@ class ImageStoreTest {
         .isInstanceOf(InvalidRequest.class)
         .hasMessageContaining("no image can be called");
     assertThat(images.store.find(name)).isEmpty();
-    assertThatThrownBy(() -> images.store.need(name)).isInstanceOf(NotFound.class);
+    assertThatThrownBy(() -> images.store.require(name)).isInstanceOf(NotFound.class);
     assertThatThrownBy(() -> images.add("n".repeat(64), tar("x")))
         .isInstanceOf(InvalidRequest.class);
     images.store.release(name, SANDBOX);
@@ -85,15 +85,16 @@ class ImageStoreTest {
 
   @Test
   void whatIsNotThereIsSaidWithWhatMayBeMeant() {
-    assertThatThrownBy(() -> images.store.need("base"))
+    assertThatThrownBy(() -> images.store.require("base"))
         .isInstanceOfSatisfying(
             NotFound.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.IMAGE_NOT_FOUND))
         .hasMessage("no image is called 'base'; isola image build base makes it");
     images.add("python", tar("x"));
-    assertThatThrownBy(() -> images.store.need("pyton"))
+    assertThatThrownBy(() -> images.store.require("pyton"))
         .hasMessage("no image is called 'pyton'; did you mean python? isola image list shows all");
-    assertThatThrownBy(() -> images.store.need("zzzzzz")).hasMessageContaining("there are: python");
-    assertThatThrownBy(() -> images.store.need("debian:12"))
+    assertThatThrownBy(() -> images.store.require("zzzzzz"))
+        .hasMessageContaining("there are: python");
+    assertThatThrownBy(() -> images.store.require("debian:12"))
         .hasMessageContaining("isola image pull NAME SOURCE");
   }
 
@@ -103,13 +104,13 @@ class ImageStoreTest {
     assertThatThrownBy(() -> images.add("base", tar("2")))
         .isInstanceOf(Conflict.class)
         .hasMessageContaining("--replace");
-    assertThat(images.store.need("base")).isEqualTo(first);
+    assertThat(images.store.require("base")).isEqualTo(first);
   }
 
   @Test
   void replacingTakesThePlaceAtOnce() throws IOException {
     images.add("base", tar("1"));
-    Image second = images.add("base", tar("2"), Limits.DEFAULT, true);
+    Image second = images.add("base", tar("2"), ImageLimits.DEFAULT, true);
     assertThat(ImageFixture.text(second, "etc/hostname")).isEqualTo("2");
     assertThat(images.store.list()).containsExactly(second);
     assertThat(images.leftovers()).isEmpty();
@@ -118,23 +119,23 @@ class ImageStoreTest {
   @Test
   void aReplacementThatFailsLeavesWhatWasThere() throws IOException {
     Image first = images.add("base", tar("1"));
-    assertThatThrownBy(() -> images.add("base", new byte[10], Limits.DEFAULT, true))
+    assertThatThrownBy(() -> images.add("base", new byte[10], ImageLimits.DEFAULT, true))
         .isInstanceOf(SandboxException.class);
-    assertThat(images.store.need("base")).isEqualTo(first);
+    assertThat(images.store.require("base")).isEqualTo(first);
     assertThat(ImageFixture.text(first, "etc/hostname")).isEqualTo("1");
   }
 
   @Test
   void anImageThatASandboxStandsOnStays() throws IOException {
     Image image = images.add("base", tar("1"));
-    assertThat(images.store.use("base", SANDBOX, sandboxFolder())).isEqualTo(image);
-    images.store.use("base", SANDBOX, sandboxFolder());
+    assertThat(images.store.acquire("base", SANDBOX, sandboxFolder())).isEqualTo(image);
+    images.store.acquire("base", SANDBOX, sandboxFolder());
     assertThatThrownBy(() -> images.store.remove("base"))
         .isInstanceOf(Conflict.class)
         .hasMessage("the image base is in use by sandbox1; destroy that sandbox first");
-    assertThatThrownBy(() -> images.add("base", tar("2"), Limits.DEFAULT, true))
+    assertThatThrownBy(() -> images.add("base", tar("2"), ImageLimits.DEFAULT, true))
         .isInstanceOf(Conflict.class);
-    assertThat(images.store.need("base")).isEqualTo(image);
+    assertThat(images.store.require("base")).isEqualTo(image);
 
     images.store.release("base", SANDBOX);
     images.store.release("base", SANDBOX);
@@ -143,14 +144,14 @@ class ImageStoreTest {
     assertThat(images.store.list()).isEmpty();
     assertThat(images.leftovers()).isEmpty();
     assertThatThrownBy(() -> images.store.remove("base")).isInstanceOf(NotFound.class);
-    assertThatThrownBy(() -> images.store.use("base", SANDBOX, sandboxFolder()))
+    assertThatThrownBy(() -> images.store.acquire("base", SANDBOX, sandboxFolder()))
         .isInstanceOf(NotFound.class);
   }
 
   @Test
   void aMarkWhoseSandboxIsGoneDoesNotCount() throws IOException {
     images.add("base", tar("1"));
-    images.store.use("base", SANDBOX, sandboxFolder());
+    images.store.acquire("base", SANDBOX, sandboxFolder());
     Files.delete(sandboxFolder());
     images.store.remove("base");
     assertThat(images.store.list()).isEmpty();
@@ -162,7 +163,7 @@ class ImageStoreTest {
     Path folder = images.shared.resolve("images");
     Path left = Files.createDirectories(folder.resolve(".draft-left/rootfs/etc"));
     Files.writeString(left.resolve("x"), "x");
-    try (Draft living = Draft.make(folder)) {
+    try (ImageStagingFolder living = ImageStagingFolder.create(folder)) {
       assertThat(folder.resolve(".draft-left")).doesNotExist();
       images.add("other", tar("2"));
       assertThat(living.folder()).exists();
@@ -177,7 +178,7 @@ class ImageStoreTest {
     images.add("bad", tar("1"));
     Files.writeString(images.shared.resolve("images/bad/image.properties"), "size=many\n");
     assertThat(images.store.list()).extracting(Image::name).containsExactly("good");
-    assertThatThrownBy(() -> images.store.need("bad"))
+    assertThatThrownBy(() -> images.store.require("bad"))
         .isInstanceOf(SandboxException.class)
         .hasMessageContaining("image.properties is damaged");
   }
@@ -194,7 +195,7 @@ class ImageStoreTest {
       assertThat(made).isEqualTo(1);
     }
     assertThat(images.store.list()).hasSize(1);
-    assertThat(images.store.check("base").good()).isTrue();
+    assertThat(images.store.check("base").passed()).isTrue();
     assertThat(images.leftovers()).isEmpty();
   }
 
@@ -220,7 +221,7 @@ class ImageStoreTest {
                 .link("link", "there")
                 .file("of a size", "x")
                 .bytes());
-    assertThat(images.store.check("base").good()).isTrue();
+    assertThat(images.store.check("base").passed()).isTrue();
     Path root = image.rootfs();
     Files.writeString(root.resolve("content"), "y");
     Files.setAttribute(root.resolve("mode"), "unix:mode", 04755);
@@ -230,7 +231,7 @@ class ImageStoreTest {
     Files.writeString(root.resolve("of a size"), "xx");
     Files.writeString(root.resolve("added"), "x");
     ImageCheck check = images.store.check("base");
-    assertThat(check.good()).isFalse();
+    assertThat(check.passed()).isFalse();
     assertThat(check.different()).isEqualTo(6);
     assertThat(check.differences().toString())
         .contains("content, what=content sha256:")
@@ -255,9 +256,9 @@ class ImageStoreTest {
   void aCheckDoesNotBelieveAListThatWasChangedToo() throws IOException {
     Image image = images.add("base", tar("x"));
     Files.writeString(image.rootfs().resolve("etc/hostname"), "y");
-    Path list = image.rootfs().resolveSibling(Contents.FILE);
-    Contents.list(image.rootfs(), Files.newOutputStream(list));
-    assertThat(images.store.check("base").good()).isFalse();
+    Path list = image.rootfs().resolveSibling(RootfsManifest.FILE);
+    RootfsManifest.write(image.rootfs(), Files.newOutputStream(list));
+    assertThat(images.store.check("base").passed()).isFalse();
     assertThat(images.store.check("base").differences().toString()).contains("changed as well");
   }
 }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /** Writes OCI layouts, also ones that lie. */
 final class OciBuilder {
   final Path folder;
-  String architecture = Architecture.here();
+  String architecture = Architecture.ofHost();
   String run = "{}";
   private final List<String> layers = new ArrayList<>();
   private final List<String> contents = new ArrayList<>();

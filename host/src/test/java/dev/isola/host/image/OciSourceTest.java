@@ -214,17 +214,17 @@ class OciSourceTest {
 
   @Test
   void theManifestForThisMachineIsChosen() throws IOException {
-    String other = Architecture.here().equals("amd64") ? "arm64" : "amd64";
+    String other = Architecture.ofHost().equals("amd64") ? "arm64" : "amd64";
     OciBuilder layout = oci();
     layout.architecture = other;
     layout.layer(new TarBuilder().file("wrong", "")).manifest(OciBuilder.platform(other));
-    layout.architecture = Architecture.here();
+    layout.architecture = Architecture.ofHost();
     layout
         .layer(new TarBuilder().file("right", ""))
-        .manifest(OciBuilder.platform(Architecture.here()));
+        .manifest(OciBuilder.platform(Architecture.ofHost()));
     Image image = images.add("flat", layout.source());
     assertThat(ImageFixture.exists(image, "right")).isTrue();
-    assertThat(image.architecture()).isEqualTo(Architecture.here());
+    assertThat(image.architecture()).isEqualTo(Architecture.ofHost());
     assertThat(images.add("nested", layout.nested().source()).digest()).isEqualTo(image.digest());
   }
 
@@ -238,7 +238,7 @@ class OciSourceTest {
     OciBuilder listed = oci();
     listed.layer(base()).manifest(OciBuilder.platform("s390x"));
     assertThatThrownBy(() -> images.add("foreign", listed.source()))
-        .hasMessageContaining("no image for linux/" + Architecture.here())
+        .hasMessageContaining("no image for linux/" + Architecture.ofHost())
         .hasMessageContaining("there are: linux/s390x");
   }
 

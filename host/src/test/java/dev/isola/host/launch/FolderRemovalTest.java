@@ -23,7 +23,7 @@ class FolderRemovalTest {
       words[i + 1] = paths[i].toString();
     }
     try (Launcher launcher = new Launcher(LauncherBinary.in(programs), programs)) {
-      return launcher.ask(new Plan().step(words).encode(), PATIENCE);
+      return launcher.execute(new LaunchPlan().step(words).encode(), PATIENCE);
     }
   }
 

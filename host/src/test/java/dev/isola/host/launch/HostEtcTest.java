@@ -42,7 +42,7 @@ final class HostEtcTest {
   }
 
   private String planned() throws IOException {
-    Plan plan = new Plan();
+    LaunchPlan plan = new LaunchPlan();
     new HostEtc(etc).plan(plan);
     return new String(plan.encode(), StandardCharsets.ISO_8859_1);
   }
@@ -73,12 +73,12 @@ final class HostEtcTest {
   void theInstallationAndItsConfigurationAreHidden() throws IOException {
     Path config = Files.writeString(etc.resolve("my.yaml"), "");
 
-    assertThat(Installation.paths(Map.of("ISOLA_CONFIG", config.toString())))
+    assertThat(InstallationPaths.existing(Map.of("ISOLA_CONFIG", config.toString())))
         .contains(config.toRealPath());
-    assertThat(Installation.top(Path.of("/opt/isola-0.1/lib/isola-host.jar")))
+    assertThat(InstallationPaths.top(Path.of("/opt/isola-0.1/lib/isola-host.jar")))
         .isEqualTo(Optional.of(Path.of("/opt/isola-0.1")));
-    assertThat(Installation.top(Path.of("/usr/share/java/isola-host.jar"))).isEmpty();
-    assertThat(List.of(Installation.top(Path.of("/usr/lib/isola/lib/x.jar")).orElseThrow()))
+    assertThat(InstallationPaths.top(Path.of("/usr/share/java/isola-host.jar"))).isEmpty();
+    assertThat(List.of(InstallationPaths.top(Path.of("/usr/lib/isola/lib/x.jar")).orElseThrow()))
         .containsExactly(Path.of("/usr/lib/isola"));
   }
 }

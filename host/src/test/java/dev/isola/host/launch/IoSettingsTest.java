@@ -48,7 +48,7 @@ final class IoSettingsTest {
 
   @Test
   void aLimitThatCannotBeEnforcedIsNotDeclared() {
-    Prerequisite line = of("io_bytes_per_second", "1").requirement(folder, NO_GROUPS);
+    Prerequisite line = of("io_bytes_per_second", "1").prerequisite(folder, NO_GROUPS);
     assertThat(line.present()).isFalse();
     assertThat(line.necessary()).isTrue();
     assertThat(line.fix()).contains("io_bytes_per_second");

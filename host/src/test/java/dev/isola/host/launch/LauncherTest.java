@@ -36,7 +36,7 @@ final class LauncherTest {
   }
 
   private static byte[] complaint(String words) {
-    return new Plan().run(List.of("/bin/sh", "-c", words)).encode();
+    return new LaunchPlan().run(List.of("/bin/sh", "-c", words)).encode();
   }
 
   private List<Path> sockets() throws IOException {
@@ -54,12 +54,13 @@ final class LauncherTest {
 
   @Test
   void eachPlanHasItsOwnAnswer() throws IOException {
-    try (Launcher.Turn first = launcher.open();
-        Launcher.Turn second = launcher.open()) {
-      assertThat(second.ask(complaint("echo two >&2; exit 1"), PATIENCE)).isEqualTo("error two");
-      assertThat(first.ask(complaint("echo one >&2; exit 1"), PATIENCE)).isEqualTo("error one");
+    try (Launcher.Session first = launcher.open();
+        Launcher.Session second = launcher.open()) {
+      assertThat(second.execute(complaint("echo two >&2; exit 1"), PATIENCE))
+          .isEqualTo("error two");
+      assertThat(first.execute(complaint("echo one >&2; exit 1"), PATIENCE)).isEqualTo("error one");
     }
-    assertThat(launcher.ask(new Plan().step("dance").encode(), PATIENCE))
+    assertThat(launcher.execute(new LaunchPlan().step("dance").encode(), PATIENCE))
         .isEqualTo("error the plan has an unknown step: dance");
     assertThat(standing()).hasSize(1);
   }
@@ -68,39 +69,39 @@ final class LauncherTest {
   void whoTakesTooLongIsGivenUpAndEnded() throws IOException {
     Path mark = folder.resolve("mark");
     byte[] plan = complaint("echo $$ > " + mark + "; exec sleep 100");
-    assertThatThrownBy(() -> launcher.ask(plan, Duration.ofMillis(500)))
+    assertThatThrownBy(() -> launcher.execute(plan, Duration.ofMillis(500)))
         .isInstanceOf(SocketTimeoutException.class);
     await().until(() -> Files.exists(mark) && Files.size(mark) > 0);
     Path process = Path.of("/proc", Files.readString(mark).strip(), "cmdline");
     await().until(() -> !Files.exists(process) || Files.readString(process).isEmpty());
-    assertThat(launcher.ask(complaint("echo next >&2"), PATIENCE)).isEqualTo("error next");
+    assertThat(launcher.execute(complaint("echo next >&2"), PATIENCE)).isEqualTo("error next");
   }
 
   @Test
   void oneThatSomebodyEndedIsStartedAgain() throws IOException {
-    assertThat(launcher.ask(complaint("echo one >&2"), PATIENCE)).isEqualTo("error one");
+    assertThat(launcher.execute(complaint("echo one >&2"), PATIENCE)).isEqualTo("error one");
     ProcessHandle before = standing().getFirst();
     before.destroyForcibly();
     before.onExit().join();
-    assertThat(launcher.ask(complaint("echo two >&2"), PATIENCE)).isEqualTo("error two");
+    assertThat(launcher.execute(complaint("echo two >&2"), PATIENCE)).isEqualTo("error two");
     assertThat(standing()).hasSize(1);
   }
 
   @Test
   void itGoesWithItsSocketAndComesWhenItIsNeededAgain() throws IOException {
     Files.createFile(Files.createDirectories(folder).resolve("launch-" + NOBODY + "-1"));
-    launcher.ask(complaint("echo one >&2"), PATIENCE);
+    launcher.execute(complaint("echo one >&2"), PATIENCE);
     assertThat(sockets()).hasSize(1);
     launcher.close();
     assertThat(standing()).isEmpty();
     assertThat(sockets()).isEmpty();
-    assertThat(launcher.ask(complaint("echo two >&2"), PATIENCE)).isEqualTo("error two");
+    assertThat(launcher.execute(complaint("echo two >&2"), PATIENCE)).isEqualTo("error two");
   }
 
   @Test
   void aPlanThatIsCutShortIsRefused() throws IOException {
-    byte[] whole = new Plan().step("score", "0").step("dance").encode();
+    byte[] whole = new LaunchPlan().step("score", "0").step("dance").encode();
     byte[] cut = java.util.Arrays.copyOf(whole, whole.length - 10);
-    assertThat(launcher.ask(cut, PATIENCE)).contains("the plan is cut short");
+    assertThat(launcher.execute(cut, PATIENCE)).contains("the plan is cut short");
   }
 }

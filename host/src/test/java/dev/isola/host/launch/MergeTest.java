@@ -3,7 +3,7 @@ package dev.isola.host.launch;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.host.layer.Layers;
+import dev.isola.host.layer.LayerStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,7 +42,8 @@ class MergeTest {
   @BeforeEach
   void install() throws Exception {
     Assumptions.assumeTrue(
-        Users.areRanges() && say("mkdir l u w m; " + overlay("m", "u", List.of("l"))).status() == 0,
+        SandboxUserIds.rangesAvailable()
+            && say("mkdir l u w m; " + overlay("m", "u", List.of("l"))).status() == 0,
         "NOT RUN: no overlay can be mounted here");
   }
 
@@ -99,14 +100,14 @@ class MergeTest {
     for (int i = first; i < count; i++) {
       from.put(folder.resolve("l" + i), 0L);
     }
-    Plan plan =
-        new Plan()
+    LaunchPlan plan =
+        new LaunchPlan()
             .add(
-                new Layers.Merged(tree, spare, 0, from, first > 0, Optional.empty(), tree)
-                    .words("merge"));
+                new LayerStore.MergeRequest(tree, spare, 0, from, first > 0, Optional.empty(), tree)
+                    .step("merge"));
     Path programs = folder.resolve("bin");
     try (Launcher launcher = new Launcher(LauncherBinary.in(programs), programs)) {
-      return launcher.ask(plan.encode(), Duration.ofSeconds(20));
+      return launcher.execute(plan.encode(), Duration.ofSeconds(20));
     }
   }
 

@@ -34,13 +34,13 @@ final class ReservedMountsTest {
   }
 
   /** Runs a plan that stages a root and then shows what is in it, as an error. */
-  private String staged(Plan plan) throws IOException {
+  private String staged(LaunchPlan plan) throws IOException {
     plan.run(List.of("/bin/sh", "-c", "cd /tmp/root && ls -A .isola >&2; mount >&2; exit 1"));
-    return launcher.ask(plan.encode(), PATIENCE);
+    return launcher.execute(plan.encode(), PATIENCE);
   }
 
-  private static Plan stage() {
-    return new Plan().step("users", "0", "0", "65536").step("stage");
+  private static LaunchPlan stage() {
+    return new LaunchPlan().step("users", "0", "0", "65536").step("stage");
   }
 
   @Test
@@ -57,21 +57,22 @@ final class ReservedMountsTest {
 
   @Test
   void aMountThroughALinkIsRefused() throws IOException {
-    Plan plan = stage().step("link", "/.isola", "/data").step("folder", "/.isola", "755", "0", "0");
+    LaunchPlan plan =
+        stage().step("link", "/.isola", "/data").step("folder", "/.isola", "755", "0", "0");
     assertThat(staged(plan.step("bind", planted.toString(), "/data").step("reserve")))
         .contains("reserved path");
   }
 
   @Test
   void aLinkInThePlaceOfTheAgentsDirectoryIsRefused() throws IOException {
-    Plan plan = stage().step("folder", "/workspace", "755", "0", "0");
+    LaunchPlan plan = stage().step("folder", "/workspace", "755", "0", "0");
     assertThat(staged(plan.step("link", "/workspace", "/.isola").step("reserve")))
         .contains("in the place of /.isola");
   }
 
   @Test
   void theAgentIsMountedOnADirectoryOfItsOwn() throws IOException {
-    Plan plan = stage().step("bind", planted.toString(), "/data").step("reserve");
+    LaunchPlan plan = stage().step("bind", planted.toString(), "/data").step("reserve");
     String shown =
         staged(plan.step("bind", planted.toString(), "/.isola/layer", "ro").step("lock"));
     assertThat(shown).startsWith("error layer");

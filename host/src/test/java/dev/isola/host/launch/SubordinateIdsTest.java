@@ -57,8 +57,8 @@ final class SubordinateIdsTest {
   }
 
   /** Runs a plan as the caller, and returns what is said of it. */
-  private String asCaller(Plan plan) throws IOException, InterruptedException {
-    assumeTrue(Users.areRanges(), "not run: only root can play another user");
+  private String asCaller(LaunchPlan plan) throws IOException, InterruptedException {
+    assumeTrue(SandboxUserIds.rangesAvailable(), "not run: only root can play another user");
     assumeTrue(Files.isExecutable(Path.of("/usr/bin/newuidmap")), "not run: no newuidmap");
     try (var files = Files.walk(shown)) {
       for (Path path : files.toList()) {
@@ -86,7 +86,7 @@ final class SubordinateIdsTest {
     return said;
   }
 
-  private Plan show(Plan plan) {
+  private LaunchPlan show(LaunchPlan plan) {
     return plan.step("stage")
         .step("bind", shown.toString(), "/shown", "ro", "deep", "public")
         .step("enter")
@@ -95,13 +95,13 @@ final class SubordinateIdsTest {
 
   @Test
   void theCallersOwnFilesAreReadWithoutASubordinateUser() throws Exception {
-    assertThat(asCaller(show(new Plan().step("self"))))
+    assertThat(asCaller(show(new LaunchPlan().step("self"))))
         .contains("everybody's", "the caller's alone", "in a closed folder");
   }
 
   @Test
   void theCallersOwnFilesAreNotReadWithASubordinateUser() throws Exception {
-    assertThat(asCaller(show(new Plan().step("self", FIRST, FIRST))))
+    assertThat(asCaller(show(new LaunchPlan().step("self", FIRST, FIRST))))
         .startsWith("error everybody's")
         .contains("secret.txt: Permission denied", "private/*") // not even listed
         .doesNotContain("alone", "in a closed folder")
@@ -110,14 +110,14 @@ final class SubordinateIdsTest {
 
   @Test
   void theSandboxHasNoOtherUserThanItsRoot() throws Exception {
-    Plan plan = new Plan().step("self", FIRST, FIRST).step("stage").step("enter");
+    LaunchPlan plan = new LaunchPlan().step("self", FIRST, FIRST).step("stage").step("enter");
     plan.run(List.of("/bin/sh", "-c", "cat /proc/self/uid_map /proc/self/gid_map; exit 1"));
     assertThat(asCaller(plan).replaceAll("\\s+", " ")).isEqualTo("error 0 0 1 0 0 1 ");
   }
 
   @Test
   void numbersThatTheCallerWasNotGivenAreRefused() throws Exception {
-    assertThat(asCaller(show(new Plan().step("self", "300000", FIRST))))
+    assertThat(asCaller(show(new LaunchPlan().step("self", "300000", FIRST))))
         .contains("cannot map the subordinate user 300000")
         .doesNotContain("everybody's");
   }
@@ -136,7 +136,7 @@ final class SubordinateIdsTest {
   void withoutARangeTheReportSaysWhatIsRead() throws IOException {
     try (Launcher launcher = new Launcher(LauncherBinary.in(folder), folder)) {
       SubordinateIds none = new SubordinateIds(launcher, folder, true);
-      Prerequisite line = none.requirement();
+      Prerequisite line = none.prerequisite();
       assertThat(none.pair()).isEmpty();
       assertThat(line.present()).isFalse();
       assertThat(line.necessary()).isFalse();

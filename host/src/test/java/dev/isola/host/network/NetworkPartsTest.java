@@ -38,7 +38,7 @@ class NetworkPartsTest {
         "255.255.255.255"
       })
   void nearIsRefused(String address) {
-    assertThat(Refused.contains(InetAddress.ofLiteral(address))).isTrue();
+    assertThat(BlockedRanges.contains(InetAddress.ofLiteral(address))).isTrue();
   }
 
   @ParameterizedTest
@@ -57,7 +57,7 @@ class NetworkPartsTest {
         "2001:db8::1"
       })
   void farIsNotRefused(String address) {
-    assertThat(Refused.contains(InetAddress.ofLiteral(address))).isFalse();
+    assertThat(BlockedRanges.contains(InetAddress.ofLiteral(address))).isFalse();
   }
 
   @Test
@@ -82,16 +82,16 @@ class NetworkPartsTest {
   @Test
   void placesAreOneEachAndBeginSomewhereElse() throws IOException {
     SandboxId id = new SandboxId("a");
-    List<Block.Place> places = Block.places(id, Set.of());
-    Block.Place first = places.getFirst();
+    List<AddressPool.AddressSlot> places = AddressPool.candidates(id, Set.of());
+    AddressPool.AddressSlot first = places.getFirst();
     assertThat(places).doesNotHaveDuplicates();
-    assertThat(Block.RANGE.contains(InetAddress.ofLiteral(first.address()))).isTrue();
-    assertThat(first.address()).isNotEqualTo(Block.GATEWAY);
+    assertThat(AddressPool.RANGE.contains(InetAddress.ofLiteral(first.address()))).isTrue();
+    assertThat(first.address()).isNotEqualTo(AddressPool.GATEWAY);
     assertThat(first.link()).hasSizeLessThan(16);
-    assertThat(Block.places(id, Set.of(first.link()))).doesNotContain(first);
-    assertThat(Block.places(new SandboxId("b"), Set.of()).getFirst()).isNotEqualTo(first);
-    assertThat(new Block.Place(65_534).address()).isEqualTo("198.19.255.254");
-    assertThat(new Block.Place(65_534).hostMac()).isEqualTo("02:69:73:00:ff:fe");
+    assertThat(AddressPool.candidates(id, Set.of(first.link()))).doesNotContain(first);
+    assertThat(AddressPool.candidates(new SandboxId("b"), Set.of()).getFirst()).isNotEqualTo(first);
+    assertThat(new AddressPool.AddressSlot(65_534).address()).isEqualTo("198.19.255.254");
+    assertThat(new AddressPool.AddressSlot(65_534).hostMac()).isEqualTo("02:69:73:00:ff:fe");
   }
 
   @Test
@@ -102,18 +102,18 @@ class NetworkPartsTest {
         4: isola-7@eth0: <BROADCAST,UP> mtu 1500 qdisc noqueue state UP mode DEFAULT group default qlen 1000\\    link/ether 02:69:73:00:c6:1a brd ff:ff:ff:ff:ff:ff
         5: veth1@if2: <BROADCAST,UP> mtu 1500 group 5 qlen 1000\\    link/ether 02:69:73:00:c6:1a brd ff:ff:ff:ff:ff:ff \\    alias isola-house1-box
         """;
-    assertThat(Link.parse(said))
+    assertThat(VethLink.parse(said))
         .containsExactly(
-            new Link("isola-50713", "1174102699", "isola-house1-box"),
-            new Link("isola-7", "default", ""));
+            new VethLink("isola-50713", "1174102699", "isola-house1-box"),
+            new VethLink("isola-7", "default", ""));
   }
 
   @Test
   void rulesSpeakOfOneTableOnly() {
-    assertThat(new Rules(INSTANCE).text(List.of("10.1.2.3")).lines())
+    assertThat(new NftRules(INSTANCE).text(List.of("10.1.2.3")).lines())
         .filteredOn(line -> !line.isBlank())
         .allSatisfy(line -> assertThat(line).containsOnlyOnce(" inet isola-house1"));
-    assertThat(new Rules(INSTANCE).text(List.of()))
+    assertThat(new NftRules(INSTANCE).text(List.of()))
         .doesNotContain("add element inet isola-house1 resolvers");
   }
 
@@ -140,25 +140,25 @@ class NetworkPartsTest {
         \t}
         }
         """;
-    assertThat(Firewall.dropping(said)).containsExactly("ip filter");
+    assertThat(HostFirewall.droppingTables(said)).containsExactly("ip filter");
   }
 
   @Test
   void programThatFailsSaysWhy() {
-    assertThatThrownBy(() -> Program.of("sh", "-c").run("", "echo no luck >&2; exit 3"))
+    assertThatThrownBy(() -> NetworkProgram.of("sh", "-c").run("", "echo no luck >&2; exit 3"))
         .isInstanceOf(IOException.class)
         .hasMessage("sh -c echo no luck >&2; exit 3 failed: no luck");
-    assertThatThrownBy(() -> Program.of("no-such-program").run(""))
+    assertThatThrownBy(() -> NetworkProgram.of("no-such-program").run(""))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("no-such-program");
   }
 
   @Test
   void programGetsItsInputAndNothingOfOurEnvironment() throws IOException {
-    assertThat(Program.of("cat").run("one\ntwo\n", "-")).isEqualTo("one\ntwo\n");
-    assertThat(Program.of("env").run("").lines())
+    assertThat(NetworkProgram.of("cat").run("one\ntwo\n", "-")).isEqualTo("one\ntwo\n");
+    assertThat(NetworkProgram.of("env").run("").lines())
         .extracting(line -> line.substring(0, line.indexOf('=')))
         .containsExactlyInAnyOrder("PATH", "LC_ALL");
-    assertThat(Program.missing("sh", "no-such-program")).containsExactly("no-such-program");
+    assertThat(NetworkProgram.missing("sh", "no-such-program")).containsExactly("no-such-program");
   }
 }

@@ -3,7 +3,7 @@ package dev.isola.host.network;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.isola.host.network.NetworkLab.Network;
+import dev.isola.host.network.NetworkTestbed.InstallationNetwork;
 import dev.isola.spi.SandboxId;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -21,15 +21,15 @@ import org.junit.jupiter.api.io.TempDir;
 /** Network mode bridge as root, on a host of its own. */
 class RoutedNetworkTest {
   @TempDir static Path folder;
-  private static NetworkLab lab;
-  private static Network network;
+  private static NetworkTestbed lab;
+  private static InstallationNetwork network;
   private String before = "";
-  private final SandboxId id = NetworkLab.id();
+  private final SandboxId id = NetworkTestbed.id();
 
   @BeforeAll
   static void start() throws IOException, InterruptedException {
-    lab = new NetworkLab(folder, true);
-    network = lab.network(NetworkLab.instance());
+    lab = new NetworkTestbed(folder, true);
+    network = lab.network(NetworkTestbed.instance());
     lab.keep();
   }
 
@@ -56,41 +56,46 @@ class RoutedNetworkTest {
 
   @Test
   void whatIsFarIsReachedAndWhatIsNearIsNot() throws IOException, InterruptedException {
-    assertThat(network.ask("find")).isEqualTo("ok by veth, nftables and tc; limits");
-    assertThat(network.ask("resolvers")).isEqualTo("ok nameserver " + NetworkLab.RESOLVER);
-    Space sandbox = lab.sandbox();
-    Space other = lab.sandbox();
+    assertThat(network.request("find")).isEqualTo("ok by veth, nftables and tc; limits");
+    assertThat(network.request("resolvers")).isEqualTo("ok nameserver " + NetworkTestbed.RESOLVER);
+    TestNamespace sandbox = lab.sandbox();
+    TestNamespace other = lab.sandbox();
     String address = network.attach(id, sandbox, 100);
-    String neighbour = network.attach(NetworkLab.id(), other, 100);
+    String neighbour = network.attach(NetworkTestbed.id(), other, 100);
     lab.serve(other);
 
     assertThat(sandbox.sh("ip -6 addr show dev eth0; ip -6 route show dev eth0")).isEmpty();
-    String resolver = NetworkLab.RESOLVER;
+    String resolver = NetworkTestbed.RESOLVER;
     List<String> allowed =
-        List.of(NetworkLab.PUBLIC + ":8000", resolver + ":53", resolver + ":53:udp");
+        List.of(NetworkTestbed.PUBLIC + ":8000", resolver + ":53", resolver + ":53:udp");
     assertThat(lab.dial(sandbox, allowed))
         .hasSize(3)
-        .allSatisfy((target, said) -> assertThat(said).isEqualTo("from " + NetworkLab.HOST));
+        .allSatisfy((target, said) -> assertThat(said).isEqualTo("from " + NetworkTestbed.HOST));
 
-    List<String> addresses = new ArrayList<>(NetworkLab.PRIVATE);
+    List<String> addresses = new ArrayList<>(NetworkTestbed.PRIVATE);
     addresses.addAll(
-        List.of(NetworkLab.HOST, NetworkLab.HOST_TOO, resolver, neighbour, Block.GATEWAY));
+        List.of(
+            NetworkTestbed.HOST,
+            NetworkTestbed.SECOND_HOST,
+            resolver,
+            neighbour,
+            AddressPool.GATEWAY));
     List<String> refused = new ArrayList<>(on(":8000", addresses));
-    assertThat(lab.knock(sandbox, refused))
+    assertThat(lab.probe(sandbox, refused))
         .hasSize(addresses.size())
         .allSatisfy((target, said) -> assertThat(said).startsWith("no: "));
     // A route can be gone around by naming the interface.
-    assertThat(lab.knock(sandbox, on(":8000:eth0", addresses)))
+    assertThat(lab.probe(sandbox, on(":8000:eth0", addresses)))
         .hasSize(addresses.size())
         .allSatisfy((target, said) -> assertThat(said).startsWith("no: "));
-    assertThat(lab.knock(sandbox, "169.254.169.254:53")).startsWith("no: ");
+    assertThat(lab.probe(sandbox, "169.254.169.254:53")).startsWith("no: ");
     lab.serve(sandbox);
-    assertThat(lab.knock(lab.internet, address + ":8000")).startsWith("no: ");
+    assertThat(lab.probe(lab.internet, address + ":8000")).startsWith("no: ");
 
     // Each wall alone holds: first only the rules, ...
-    refused.remove(Block.GATEWAY + ":8000");
+    refused.remove(AddressPool.GATEWAY + ":8000");
     sandbox.sh("ip route flush type prohibit");
-    assertThat(lab.knock(sandbox, refused))
+    assertThat(lab.probe(sandbox, refused))
         .allSatisfy((target, said) -> assertThat(said).startsWith("no: "));
     // ... and without either all of it is there to be reached, also from outside.
     lab.host.sh("nft flush ruleset");
@@ -105,40 +110,40 @@ class RoutedNetworkTest {
     addresses.remove(resolver);
     network.attach(id, sandbox, 100);
     lab.host.sh("nft flush ruleset");
-    assertThat(lab.knock(sandbox, refused))
+    assertThat(lab.probe(sandbox, refused))
         .allSatisfy((target, said) -> assertThat(said).startsWith("no: "));
-    assertThat(lab.knock(sandbox, on(":8000:eth0", addresses)))
+    assertThat(lab.probe(sandbox, on(":8000:eth0", addresses)))
         .allSatisfy((target, said) -> assertThat(said).startsWith("no: "));
   }
 
   @Test
   void removeLeavesNothing() throws IOException, InterruptedException {
-    SandboxId second = NetworkLab.id();
+    SandboxId second = NetworkTestbed.id();
     network.attach(id, lab.sandbox(), 100);
     network.attach(second, lab.sandbox(), 100);
     assertThat(lab.inventory()).contains("isola-" + network.instance()).isNotEqualTo(before);
-    assertThat(network.ask("remove " + id)).isEqualTo("ok");
+    assertThat(network.request("remove " + id)).isEqualTo("ok");
     assertThat(lab.inventory()).contains("isola-" + network.instance());
-    assertThat(network.ask("remove " + second)).isEqualTo("ok");
+    assertThat(network.request("remove " + second)).isEqualTo("ok");
     assertThat(lab.inventory()).isEqualTo(before);
-    assertThat(network.ask("remove " + second)).isEqualTo("ok");
-    assertThat(network.ask("remove " + NetworkLab.id())).isEqualTo("ok");
+    assertThat(network.request("remove " + second)).isEqualTo("ok");
+    assertThat(network.request("remove " + NetworkTestbed.id())).isEqualTo("ok");
     assertThat(lab.inventory()).isEqualTo(before);
   }
 
   @Test
   void callerThatIsInterruptedGetsAllOrNothing() throws IOException, InterruptedException {
-    assertThat(network.ask("interrupt attach " + id + " " + lab.sandbox().pid() + " 100"))
+    assertThat(network.request("interrupt attach " + id + " " + lab.sandbox().pid() + " 100"))
         .startsWith("ok 198.19.")
         .endsWith(", interrupted");
-    assertThat(network.ask("interrupt remove " + id)).isEqualTo("ok, interrupted");
+    assertThat(network.request("interrupt remove " + id)).isEqualTo("ok, interrupted");
     assertThat(lab.inventory()).isEqualTo(before);
   }
 
   @Test
   void interfaceEndsWithTheSandbox() throws IOException, InterruptedException {
-    Network dying = lab.network(network.instance());
-    Space sandbox = lab.sandbox();
+    InstallationNetwork dying = lab.network(network.instance());
+    TestNamespace sandbox = lab.sandbox();
     dying.attach(id, sandbox, 100);
     dying.kill();
     assertThat(lab.host.sh("ip -o link")).contains("isola-");
@@ -146,47 +151,48 @@ class RoutedNetworkTest {
     await()
         .atMost(Duration.ofSeconds(10))
         .untilAsserted(() -> assertThat(lab.host.sh("ip -o link")).doesNotContain("isola-"));
-    assertThat(network.ask("remove " + id)).isEqualTo("ok");
+    assertThat(network.request("remove " + id)).isEqualTo("ok");
     assertThat(lab.inventory()).isEqualTo(before);
   }
 
   /** Kills it at its start, when the first thing is there, and so on. */
   @Test
   void removeLeavesNothingOfAnAttachThatWasKilled() throws IOException, InterruptedException {
-    Space sandbox = lab.sandbox();
+    TestNamespace sandbox = lab.sandbox();
     for (String sign : List.of("", "table inet isola-", "eth0/forwarding:1", " isola-\\d+@")) {
-      Network killed = lab.network(network.instance());
-      killed.tell("attach " + id + " " + sandbox.pid() + " 100");
+      InstallationNetwork killed = lab.network(network.instance());
+      killed.send("attach " + id + " " + sandbox.pid() + " 100");
       await()
           .atMost(Duration.ofSeconds(10))
           .pollInterval(Duration.ofMillis(1))
           .untilAsserted(() -> assertThat(lab.inventory()).containsPattern(sign));
       killed.kill();
-      assertThat(network.ask("remove " + id)).isEqualTo("ok");
+      assertThat(network.request("remove " + id)).isEqualTo("ok");
       assertThat(lab.inventory()).isEqualTo(before);
     }
   }
 
   @Test
   void halfAnInterfaceIsRemovedByWhoComesNext() throws IOException, InterruptedException {
-    String group = Link.group(new dev.isola.spi.InstanceId(network.instance()));
+    String group = VethLink.group(new dev.isola.spi.InstanceId(network.instance()));
     lab.host.sh("ip link add name isola-77 group " + group + " type veth peer name x");
-    assertThat(network.ask("remove " + id)).isEqualTo("ok");
+    assertThat(network.request("remove " + id)).isEqualTo("ok");
     lab.host.sh("ip link add name isola-77 group 5 type veth peer name x");
-    assertThat(network.ask("remove " + id)).isEqualTo("ok");
+    assertThat(network.request("remove " + id)).isEqualTo("ok");
     assertThat(lab.inventory()).as("of another installation").contains("isola-77");
   }
 
   @Test
   void installationsDoNotMeet() throws IOException, InterruptedException {
-    Network neighbour = lab.network(NetworkLab.instance());
-    List<Space> sandboxes = List.of(lab.sandbox(), lab.sandbox(), lab.sandbox(), lab.sandbox());
+    InstallationNetwork neighbour = lab.network(NetworkTestbed.instance());
+    List<TestNamespace> sandboxes =
+        List.of(lab.sandbox(), lab.sandbox(), lab.sandbox(), lab.sandbox());
     // The same id would like the same address.
-    network.tell("attach " + id + " " + sandboxes.get(0).pid() + " 100");
-    neighbour.tell("attach " + id + " " + sandboxes.get(1).pid() + " 100");
-    SandboxId second = NetworkLab.id();
-    neighbour.tell("attach " + second + " " + sandboxes.get(2).pid() + " 100");
-    network.tell("attach " + second + " " + sandboxes.get(3).pid() + " 100");
+    network.send("attach " + id + " " + sandboxes.get(0).pid() + " 100");
+    neighbour.send("attach " + id + " " + sandboxes.get(1).pid() + " 100");
+    SandboxId second = NetworkTestbed.id();
+    neighbour.send("attach " + second + " " + sandboxes.get(2).pid() + " 100");
+    network.send("attach " + second + " " + sandboxes.get(3).pid() + " 100");
     List<String> answers =
         List.of(network.answer(), neighbour.answer(), neighbour.answer(), network.answer());
     assertThat(answers)
@@ -195,22 +201,22 @@ class RoutedNetworkTest {
 
     lab.serve(sandboxes.get(1));
     String theirs = answers.get(1).split(" ")[1];
-    assertThat(lab.knock(sandboxes.get(0), theirs + ":8000")).startsWith("no: ");
-    assertThat(network.ask("remove " + id)).isEqualTo("ok");
-    assertThat(network.ask("remove " + second)).isEqualTo("ok");
+    assertThat(lab.probe(sandboxes.get(0), theirs + ":8000")).startsWith("no: ");
+    assertThat(network.request("remove " + id)).isEqualTo("ok");
+    assertThat(network.request("remove " + second)).isEqualTo("ok");
     Map<String, String> still =
-        lab.dial(sandboxes.get(1), List.of(NetworkLab.PUBLIC + ":8000", "10.9.9.9:8000"));
-    assertThat(still.get(NetworkLab.PUBLIC + ":8000")).isEqualTo("from " + NetworkLab.HOST);
+        lab.dial(sandboxes.get(1), List.of(NetworkTestbed.PUBLIC + ":8000", "10.9.9.9:8000"));
+    assertThat(still.get(NetworkTestbed.PUBLIC + ":8000")).isEqualTo("from " + NetworkTestbed.HOST);
     assertThat(still.get("10.9.9.9:8000")).startsWith("no: ");
-    assertThat(neighbour.ask("remove " + id)).isEqualTo("ok");
-    assertThat(neighbour.ask("remove " + second)).isEqualTo("ok");
+    assertThat(neighbour.request("remove " + id)).isEqualTo("ok");
+    assertThat(neighbour.request("remove " + second)).isEqualTo("ok");
     assertThat(lab.inventory()).isEqualTo(before);
   }
 
   /** Opening the host's interfaces for sandboxes must not make it a router for everybody. */
   @Test
   void strangersDoNotPassThroughTheHost() throws IOException, InterruptedException {
-    Space stranger = lab.sandbox();
+    TestNamespace stranger = lab.sandbox();
     lab.host.sh(
         "ip link add inner type veth peer name eth0 netns %d; ip addr add 192.0.2.129/25 dev inner; ip link set inner addrgenmode none up"
             .formatted(stranger.pid()));
@@ -219,25 +225,25 @@ class RoutedNetworkTest {
     lab.serve(stranger);
     before = lab.inventory();
     String behind = "192.0.2.130:8000";
-    assertThat(lab.knock(lab.internet, behind)).startsWith("no: ");
+    assertThat(lab.probe(lab.internet, behind)).startsWith("no: ");
     network.attach(id, lab.sandbox(), 100);
     assertThat(lab.inventory()).contains("eth0/forwarding:1", "all/forwarding:0");
-    assertThat(lab.knock(lab.internet, behind)).startsWith("no: ");
+    assertThat(lab.probe(lab.internet, behind)).startsWith("no: ");
     lab.host.sh("nft delete table inet isola-forwarding");
     assertThat(lab.dial(lab.internet, behind)).startsWith("from ");
 
     // What somebody else translates meanwhile passes.
-    network.ask("remove " + id);
+    network.request("remove " + id);
     lab.host.sh("for f in eth0 inner; do echo 0 >/proc/sys/net/ipv4/conf/$f/forwarding; done");
     network.attach(id, lab.sandbox(), 100);
     lab.host.sh(
         "nft 'table ip other { chain pre { type nat hook prerouting priority dstnat; tcp dport 9000 dnat to "
             + behind
             + "; }; }'");
-    assertThat(lab.dial(lab.internet, NetworkLab.HOST + ":9000")).startsWith("from ");
-    assertThat(lab.knock(lab.internet, behind)).startsWith("no: ");
+    assertThat(lab.dial(lab.internet, NetworkTestbed.HOST + ":9000")).startsWith("from ");
+    assertThat(lab.probe(lab.internet, behind)).startsWith("no: ");
     lab.host.sh("nft delete table ip other");
-    assertThat(network.ask("remove " + id)).isEqualTo("ok");
+    assertThat(network.request("remove " + id)).isEqualTo("ok");
     assertThat(lab.inventory()).isEqualTo(before);
   }
 
@@ -245,11 +251,11 @@ class RoutedNetworkTest {
   void hostThatForwardsGoesOnDoingSo() throws IOException, InterruptedException {
     lab.host.sh("echo 1 >/proc/sys/net/ipv4/ip_forward");
     before = lab.inventory();
-    Space sandbox = lab.sandbox();
+    TestNamespace sandbox = lab.sandbox();
     network.attach(id, sandbox, 100);
     assertThat(lab.inventory()).doesNotContain("isola-forwarding");
-    assertThat(lab.dial(sandbox, NetworkLab.PUBLIC + ":8000")).startsWith("from ");
-    assertThat(network.ask("remove " + id)).isEqualTo("ok");
+    assertThat(lab.dial(sandbox, NetworkTestbed.PUBLIC + ":8000")).startsWith("from ");
+    assertThat(network.request("remove " + id)).isEqualTo("ok");
     assertThat(lab.inventory()).isEqualTo(before);
   }
 
@@ -257,45 +263,45 @@ class RoutedNetworkTest {
   void firewallInTheWayIsNamed() throws IOException, InterruptedException {
     lab.host.sh(
         "nft 'table ip filter { chain FORWARD { type filter hook forward priority 0; policy drop; }; }'");
-    assertThat(lab.network(NetworkLab.instance()).ask("find"))
+    assertThat(lab.network(NetworkTestbed.instance()).request("find"))
         .startsWith("missing a firewall drops what is passed on: table [ip filter]; let pass");
     lab.host.sh("nft 'add rule ip filter FORWARD iifname \"isola-*\" accept'");
-    assertThat(lab.network(NetworkLab.instance()).ask("find")).startsWith("ok ");
+    assertThat(lab.network(NetworkTestbed.instance()).request("find")).startsWith("ok ");
   }
 
   @Test
   void bandwidthIsHeldToItsLimitBothWays() throws IOException, InterruptedException {
-    assertThat(network.ask("find")).endsWith("limits");
-    Space slow = lab.sandbox();
-    Space fast = lab.sandbox();
+    assertThat(network.request("find")).endsWith("limits");
+    TestNamespace slow = lab.sandbox();
+    TestNamespace fast = lab.sandbox();
     network.attach(id, slow, 8);
-    network.attach(NetworkLab.id(), fast, 1000);
+    network.attach(NetworkTestbed.id(), fast, 1000);
     for (String way : List.of("get", "put")) {
-      long took = NetworkLab.transfer(slow, way);
+      long took = NetworkTestbed.transfer(slow, way);
       assertThat(took).as("750 kB at 8 Mbit/s, " + way).isGreaterThan(500);
-      assertThat(NetworkLab.transfer(fast, way)).isLessThan(took);
+      assertThat(NetworkTestbed.transfer(fast, way)).isLessThan(took);
     }
   }
 
   @Test
   void connectionsOfASandboxAreBounded() throws IOException, InterruptedException {
-    Space sandbox = lab.sandbox();
+    TestNamespace sandbox = lab.sandbox();
     network.attach(id, sandbox, 100);
-    assertThat(NetworkLab.conversations(sandbox)).isBetween(4000, 4096);
+    assertThat(NetworkTestbed.countConnections(sandbox)).isBetween(4000, 4096);
     // Another sandbox has its own, and its coming does not wipe out the count.
-    Space other = lab.sandbox();
-    network.attach(NetworkLab.id(), other, 100);
-    assertThat(NetworkLab.conversations(sandbox)).isLessThan(50);
-    assertThat(lab.dial(other, NetworkLab.RESOLVER + ":53:udp")).startsWith("from ");
+    TestNamespace other = lab.sandbox();
+    network.attach(NetworkTestbed.id(), other, 100);
+    assertThat(NetworkTestbed.countConnections(sandbox)).isLessThan(50);
+    assertThat(lab.dial(other, NetworkTestbed.RESOLVER + ":53:udp")).startsWith("from ");
   }
 
   @Test
   void hostItselfIsNoSandbox() throws IOException, InterruptedException {
-    assertThat(network.ask("attach " + id + " " + lab.host.pid() + " 100"))
+    assertThat(network.request("attach " + id + " " + lab.host.pid() + " 100"))
         .contains("is in the network of the host");
-    Space sandbox = lab.sandbox();
+    TestNamespace sandbox = lab.sandbox();
     sandbox.close();
-    assertThat(network.ask("attach " + id + " " + sandbox.pid() + " 100"))
+    assertThat(network.request("attach " + id + " " + sandbox.pid() + " 100"))
         .contains("no network for sandbox " + id + ": its agent has ended");
     assertThat(lab.inventory()).isEqualTo(before);
   }
@@ -304,11 +310,11 @@ class RoutedNetworkTest {
   void takenNetworksAreLeftAlone() throws IOException, InterruptedException {
     lab.host.sh("ip route add 198.19.0.0/17 dev eth0");
     for (int i = 0; i < 3; i++) {
-      String address = network.attach(NetworkLab.id(), lab.sandbox(), 100);
+      String address = network.attach(NetworkTestbed.id(), lab.sandbox(), 100);
       assertThat(Integer.parseInt(address.split("\\.")[2])).isGreaterThanOrEqualTo(128);
     }
     lab.host.sh("ip route add 198.19.128.0/17 dev eth0");
-    assertThat(network.ask("attach " + id + " " + lab.sandbox().pid() + " 100"))
+    assertThat(network.request("attach " + id + " " + lab.sandbox().pid() + " 100"))
         .contains("no address is free in 198.19.0.0/16");
   }
 }

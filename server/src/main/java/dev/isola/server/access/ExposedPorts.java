@@ -1,18 +1,18 @@
 package dev.isola.server.access;
 
-import dev.isola.engine.lifecycle.SpecText;
-import dev.isola.server.context.Serving;
+import dev.isola.engine.lifecycle.SpecCodec;
+import dev.isola.server.context.ServerContext;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.util.List;
 
 /** The ports that the spec of a sandbox exposes: where it names some, no other is reached. */
-public record ExposedPorts(Serving serving) {
+public record ExposedPorts(ServerContext context) {
 
   /** Returns the ports that a spec names, in order; none when every port may be reached. */
   public List<Integer> of(SandboxId id) {
-    return SpecText.read(serving.engine().entry(id).spec(), id)
+    return SpecCodec.decode(context.engine().view(id).spec(), id)
         .spec()
         .network()
         .exposePorts()

@@ -19,13 +19,13 @@ public final class FileReadGuard {
   private FileReadGuard() {}
 
   /** Returns a route that checks the path of a key with scope read. */
-  public static Route around(Route route) {
+  public static Route wrap(Route route) {
     boolean files = route.template().contains("{id}/files") || route.template().endsWith("/watch");
     if (!files || !route.scope().equals(Optional.of(Scope.READ))) {
       return route;
     }
     Route.Handler handler = route.handler();
-    return route.by(
+    return route.handledBy(
         exchange -> {
           if (exchange.key().filter(key -> key.scope().allows(Scope.USE)).isEmpty()) {
             check(exchange);

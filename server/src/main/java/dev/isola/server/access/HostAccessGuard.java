@@ -1,10 +1,10 @@
 package dev.isola.server.access;
 
-import dev.isola.engine.lifecycle.SpecText;
+import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.selection.HostAccess;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.Scope;
-import dev.isola.server.context.Serving;
+import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
 import dev.isola.spi.SandboxId;
@@ -23,30 +23,30 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class HostAccessGuard {
   private static final int MOST_KNOWN = 100_000;
 
-  private final Serving serving;
+  private final ServerContext context;
 
   /** What a sandbox has of the host never changes, and its id never comes back. */
   private final Map<SandboxId, HostAccess> known = new ConcurrentHashMap<>();
 
-  public HostAccessGuard(Serving serving) {
-    this.serving = serving;
+  public HostAccessGuard(ServerContext serving) {
+    this.context = serving;
   }
 
   /** Tells whether a client may ask for the network or folders of the host. */
-  public static boolean grants(Exchange exchange) {
+  public static boolean mayRequestHostAccess(Exchange exchange) {
     return exchange.key().filter(key -> key.scope().allows(Scope.ADMIN)).isPresent();
   }
 
   /** Returns a route that checks the sandbox which its path names before it works on it. */
-  public Route around(Route route) {
+  public Route wrap(Route route) {
     boolean works = route.scope().filter(scope -> scope.allows(Scope.USE)).isPresent();
     boolean files = route.template().contains("{id}/files") || route.template().endsWith("/watch");
     boolean named = route.template().contains("{id}") && route.scope().isPresent();
-    if (!named || !(works || files) || route.body() instanceof Route.Body.Foreign) {
+    if (!named || !(works || files) || route.body() instanceof Route.Body.Forwarded) {
       return route;
     }
     Route.Handler handler = route.handler();
-    return route.by(
+    return route.handledBy(
         exchange -> {
           check(exchange.key(), exchange.path("id"));
           handler.handle(exchange);
@@ -60,7 +60,7 @@ public final class HostAccessGuard {
    */
   public void check(Optional<ApiKey> key, String sandbox) {
     boolean may = key.filter(one -> one.isToken() || one.scope().allows(Scope.ADMIN)).isPresent();
-    if (may || !SandboxId.isValid(sandbox) || of(new SandboxId(sandbox)).isNone()) {
+    if (may || !SandboxId.isValid(sandbox) || hostAccess(new SandboxId(sandbox)).isNone()) {
       return;
     }
     throw Fault.of(
@@ -68,21 +68,21 @@ public final class HostAccessGuard {
             "sandbox "
                 + sandbox
                 + " has "
-                + (of(new SandboxId(sandbox)).network() ? "the network" : "folders")
+                + (hostAccess(new SandboxId(sandbox)).network() ? "the network" : "folders")
                 + " of the host",
             "use a key with scope admin, or a token of the sandbox made with one")
         .exception();
   }
 
   /** Returns what a sandbox has of the host; nothing when there is no such sandbox. */
-  public HostAccess of(SandboxId id) {
+  public HostAccess hostAccess(SandboxId id) {
     HostAccess before = known.get(id);
     if (before != null) {
       return before;
     }
     try {
       HostAccess access =
-          HostAccess.of(SpecText.read(serving.engine().entry(id).spec(), id).spec());
+          HostAccess.of(SpecCodec.decode(context.engine().view(id).spec(), id).spec());
       if (known.size() >= MOST_KNOWN) {
         known.clear();
       }

@@ -4,8 +4,8 @@ import dev.isola.server.access.FileReadGuard;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.PortCredentials;
-import dev.isola.server.context.Images;
-import dev.isola.server.context.Serving;
+import dev.isola.server.context.ImageService;
+import dev.isola.server.context.ServerContext;
 import dev.isola.server.limit.ByteBudget;
 import dev.isola.server.route.ApiExtension;
 import dev.isola.server.route.Route;
@@ -24,8 +24,8 @@ public final class Api {
    * @param version of this Isola
    */
   public static Routes routes(
-      Serving serving, ApiKeys keys, String standardProvider, String version) {
-    return routes(serving, keys, standardProvider, version, List::of, Images.NONE, List.of());
+      ServerContext serving, ApiKeys keys, String standardProvider, String version) {
+    return routes(serving, keys, standardProvider, version, List::of, ImageService.NONE, List.of());
   }
 
   /**
@@ -36,12 +36,12 @@ public final class Api {
    * @param extensions other APIs, whose routes are under the same guards as our own
    */
   public static Routes routes(
-      Serving serving,
+      ServerContext serving,
       ApiKeys keys,
       String standardProvider,
       String version,
       Supplier<List<SetupStep>> machine,
-      Images images,
+      ImageService images,
       List<ApiExtension> extensions) {
     PortCredentials others =
         extensions.stream()
@@ -78,7 +78,7 @@ public final class Api {
     Stream<Route> more = extensions.stream().flatMap(one -> one.routes().stream());
     HostAccessGuard guard = new HostAccessGuard(serving);
     return new Routes(
-        Stream.concat(all.stream(), more).map(guard::around).map(FileReadGuard::around).toList(),
+        Stream.concat(all.stream(), more).map(guard::wrap).map(FileReadGuard::wrap).toList(),
         extensions);
   }
 }

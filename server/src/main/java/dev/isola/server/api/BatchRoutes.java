@@ -1,14 +1,14 @@
 package dev.isola.server.api;
 
 import dev.isola.server.auth.Scope;
-import dev.isola.server.context.Serving;
+import dev.isola.server.context.ServerContext;
 import dev.isola.server.error.Problem;
 import dev.isola.server.limit.ByteBudget;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
-import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.error.SandboxException;
@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Many small file operations in one request, in their order. */
-record BatchRoutes(Serving serving, ByteBudget budget) {
+record BatchRoutes(ServerContext context, ByteBudget budget) {
   private static final int MOST = 1000;
   private static final Shape OBJECT = new Shape.Document(Map.of("type", "object"));
 
@@ -39,36 +39,36 @@ record BatchRoutes(Serving serving, ByteBudget budget) {
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.needed(
+                        Field.required(
                             "operations",
                             new Shape.ListOf(FileOperation.SHAPE, MOST),
                             "what to do"),
-                        Field.of("keepGoing", Shapes.FLAG, "after a failure too; false")),
+                        Field.optional("keepGoing", Shapes.FLAG, "after a failure too; false")),
                     true))
             .answers(
-                Answer.json(
+                Response.json(
                     200,
                     new Shape.Obj(
-                        Field.needed(
+                        Field.required(
                             "results",
                             new Shape.ListOf(
                                 new Shape.Obj(
-                                    Field.needed("ok", Shapes.FLAG, "whether it worked"),
-                                    Field.of("file", Shapes.FILE, "after write and stat"),
-                                    Field.of("content", FileOperation.CONTENT, "after read"),
-                                    Field.of("problem", OBJECT, "why it did not")),
+                                    Field.required("ok", Shapes.FLAG, "whether it worked"),
+                                    Field.optional("file", Shapes.FILE, "after write and stat"),
+                                    Field.optional("content", FileOperation.CONTENT, "after read"),
+                                    Field.optional("problem", OBJECT, "why it did not")),
                                 MOST),
                             "one for each that was tried"),
-                        Field.needed("failed", Shapes.COUNT, "how many did not work"),
-                        Field.needed("left", Shapes.COUNT, "how many were not tried"))))
-            .by(this::batch));
+                        Field.required("failed", Shapes.COUNT, "how many did not work"),
+                        Field.required("left", Shapes.COUNT, "how many were not tried"))))
+            .handledBy(this::batch));
   }
 
   private void batch(Exchange exchange) throws IOException {
     List<FileOperation> operations = operations(exchange.body());
     boolean keepGoing = Boolean.TRUE.equals(exchange.body().get("keepGoing"));
-    FileSystem files = serving.engine().sandbox(SandboxRoutes.id(exchange)).files();
-    try (FileOperation.Room room = new FileOperation.Room(budget)) {
+    FileSystem files = context.engine().sandbox(SandboxRoutes.id(exchange)).files();
+    try (FileOperation.ReadBudget room = new FileOperation.ReadBudget(budget)) {
       exchange.json(200, perform(exchange, operations, keepGoing, files, room));
     }
   }
@@ -78,7 +78,7 @@ record BatchRoutes(Serving serving, ByteBudget budget) {
       List<FileOperation> operations,
       boolean keepGoing,
       FileSystem files,
-      FileOperation.Room room) {
+      FileOperation.ReadBudget room) {
     List<Map<String, Object>> results = new ArrayList<>();
     int failed = 0;
     for (FileOperation operation : operations) {
@@ -113,7 +113,7 @@ record BatchRoutes(Serving serving, ByteBudget budget) {
       operations.add(operation);
     }
     if (!problems.isEmpty()) {
-      throw Query.refused(problems);
+      throw Query.invalid(problems);
     }
     return operations;
   }

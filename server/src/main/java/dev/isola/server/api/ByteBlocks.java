@@ -62,7 +62,7 @@ final class ByteBlocks implements AutoCloseable {
       return true;
     }
     if (blocks.size() >= OWN) {
-      if (!budget.take(BLOCK)) {
+      if (!budget.tryReserve(BLOCK)) {
         return false;
       }
       taken++;
@@ -87,7 +87,7 @@ final class ByteBlocks implements AutoCloseable {
       blocks.removeFirst();
       if (taken > 0) {
         taken--;
-        budget.give(BLOCK);
+        budget.release(BLOCK);
       }
     }
   }
@@ -111,7 +111,7 @@ final class ByteBlocks implements AutoCloseable {
     size = 0;
     skipped = 0;
     filled = 0;
-    budget.give((long) taken * BLOCK);
+    budget.release((long) taken * BLOCK);
     taken = 0;
   }
 }

@@ -21,16 +21,18 @@ final class CommandBody {
 
   static final Shape.Obj SHAPE =
       new Shape.Obj(
-          Field.of("command", new Shape.Filled(LONGEST), "for /bin/sh -c; or else argv"),
-          Field.of(
+          Field.optional(
+              "command", new Shape.NonEmptyText(LONGEST), "for /bin/sh -c; or else argv"),
+          Field.optional(
               "argv",
               new Shape.ListOf(new Shape.Text(LONGEST, ""), 10_000),
               "a program and its arguments, literally; or else command"),
-          Field.of("env", Shapes.TEXTS, "added to the sandbox's own"),
-          Field.of("cwd", Shapes.PATH, "the working folder"),
-          Field.of("user", Shapes.WORD, "who it runs as"),
-          Field.of("timeoutMs", new Shape.Whole(1, LONGEST_MS), "then its whole tree is killed"),
-          Field.of("tag", Shapes.WORD, "a name of the caller's"));
+          Field.optional("env", Shapes.TEXTS, "added to the sandbox's own"),
+          Field.optional("cwd", Shapes.PATH, "the working folder"),
+          Field.optional("user", Shapes.WORD, "who it runs as"),
+          Field.optional(
+              "timeoutMs", new Shape.WholeNumber(1, LONGEST_MS), "then its whole tree is killed"),
+          Field.optional("tag", Shapes.WORD, "a name of the caller's"));
 
   private CommandBody() {}
 
@@ -38,7 +40,7 @@ final class CommandBody {
     Object shell = body.get("command");
     Object argv = body.get("argv");
     if ((shell == null) == (argv == null)) {
-      throw Query.refused(
+      throw Query.invalid(
           List.of(
               new Violation(
                   "command",
@@ -51,7 +53,7 @@ final class CommandBody {
       List<String> words = list.stream().map(String::valueOf).toList();
       command = Command.argv(words.getFirst(), words.subList(1, words.size()));
     } else {
-      throw Query.refused(List.of(new Violation("argv", "is empty")));
+      throw Query.invalid(List.of(new Violation("argv", "is empty")));
     }
     if (body.get("env") instanceof Map<?, ?> env) {
       Map<String, String> texts = new LinkedHashMap<>();
@@ -81,7 +83,7 @@ final class CommandBody {
     try {
       return Base64.getDecoder().decode(String.valueOf(((Map<?, ?>) content).get("base64")));
     } catch (IllegalArgumentException e) {
-      throw Query.refused(List.of(new Violation(field + ".base64", "is not base64")));
+      throw Query.invalid(List.of(new Violation(field + ".base64", "is not base64")));
     }
   }
 }

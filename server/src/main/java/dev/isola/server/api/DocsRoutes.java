@@ -2,7 +2,7 @@ package dev.isola.server.api;
 
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
-import dev.isola.server.route.Route.Answer;
+import dev.isola.server.route.Route.Response;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -37,9 +37,9 @@ final class DocsRoutes {
   List<Route> routes() {
     return List.of(
         Route.of("GET", "/api/v1/docs", "docs", "This document as a page to read.")
-            .open()
-            .answers(Answer.of("text/html", "a page without outside resources"))
-            .by(this::show));
+            .withoutKey()
+            .answers(Response.of("text/html", "a page without outside resources"))
+            .handledBy(this::show));
   }
 
   private void show(Exchange exchange) throws IOException {

@@ -1,13 +1,13 @@
 package dev.isola.server.api;
 
 import dev.isola.codec.json.Json;
-import dev.isola.engine.api.Event;
+import dev.isola.engine.api.EventView;
 import dev.isola.engine.event.EventLog;
-import dev.isola.server.context.Serving;
+import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
-import dev.isola.server.route.Route.Answer;
+import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.SandboxIds;
 import dev.isola.server.route.Shape;
 import dev.isola.spi.SandboxId;
@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** What happens to sandboxes, as it happens. */
-record EventRoutes(Serving serving) {
+record EventRoutes(ServerContext context) {
   private static final int AT_ONCE = 100;
   private static final Duration LOOK_UP = Duration.ofMillis(500);
 
@@ -32,34 +32,34 @@ record EventRoutes(Serving serving) {
                 "Follows events: spawn, ready, stateChange, resourceWarning, error, terminate. The"
                     + " id of each is its number; who comes back with it misses nothing.")
             .takes(
-                Parameter.query("sandbox", new Shape.Filled(32), "of one sandbox only"),
+                Parameter.query("sandbox", new Shape.NonEmptyText(32), "of one sandbox only"),
                 Parameter.query("after", Shapes.COUNT, "a number; from now on when absent"),
                 Parameter.header("Last-Event-ID", Shapes.COUNT, "instead of after"))
-            .answers(Answer.of("text/event-stream", "events, without end"))
-            .by(this::follow));
+            .answers(Response.of("text/event-stream", "events, without end"))
+            .handledBy(this::follow));
   }
 
   private void follow(Exchange exchange) throws IOException {
     Optional<SandboxId> sandbox = exchange.query("sandbox").map(SandboxIds::of);
-    EventLog events = serving.engine().events();
+    EventLog events = context.engine().events();
     long number =
         exchange
             .header("Last-Event-ID")
             .or(() -> exchange.query("after"))
             .map(Long::parseLong)
-            .orElseGet(events::last);
-    try (Sse sse = Sse.begin(exchange)) {
+            .orElseGet(events::lastNumber);
+    try (SseResponse sse = SseResponse.begin(exchange)) {
       long spoke = System.nanoTime();
-      while (!exchange.ending()) {
-        for (Event event : events.await(number, AT_ONCE, LOOK_UP)) {
+      while (!exchange.isShuttingDown()) {
+        for (EventView event : events.await(number, AT_ONCE, LOOK_UP)) {
           number = event.number();
           if (sandbox.isEmpty() || sandbox.equals(event.sandbox())) {
             sse.send(event.type(), Long.toString(number), json(event));
             spoke = System.nanoTime();
           }
         }
-        if (System.nanoTime() - spoke > Sse.BREATH.toNanos()) {
-          sse.breathe();
+        if (System.nanoTime() - spoke > SseResponse.KEEPALIVE_INTERVAL.toNanos()) {
+          sse.sendKeepalive();
           spoke = System.nanoTime();
         }
       }
@@ -68,7 +68,7 @@ record EventRoutes(Serving serving) {
     }
   }
 
-  private static Map<String, Object> json(Event event) {
+  private static Map<String, Object> json(EventView event) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("number", event.number());
     json.put("type", event.type());

@@ -1,12 +1,12 @@
 package dev.isola.server.api;
 
 import dev.isola.server.auth.Scope;
-import dev.isola.server.context.Serving;
+import dev.isola.server.context.ServerContext;
 import dev.isola.server.limit.ByteBudget;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
-import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.capability.Sandbox;
@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Commands that are waited for. */
-record ExecRoutes(Serving serving, ByteBudget budget) {
+record ExecRoutes(ServerContext context, ByteBudget budget) {
   private static final int USUAL_OUTPUT = 1 << 20;
   private static final int MOST_OUTPUT = 8 << 20;
   private static final Shape ENCODING = new Shape.Choice(List.of("utf8", "base64"));
@@ -41,36 +41,36 @@ record ExecRoutes(Serving serving, ByteBudget budget) {
             .takes(
                 new Body.Json(
                     CommandBody.SHAPE.and(
-                        Field.of("stdin", new Shape.Content(1 << 20), "its input"),
-                        Field.of(
+                        Field.optional("stdin", new Shape.Content(1 << 20), "its input"),
+                        Field.optional(
                             "outputLimit",
-                            new Shape.Whole(0, MOST_OUTPUT),
+                            new Shape.WholeNumber(0, MOST_OUTPUT),
                             "bytes of each channel that are kept, half from each end; 1 MiB"),
-                        Field.of("encoding", ENCODING, "of stdout and stderr; utf8")),
+                        Field.optional("encoding", ENCODING, "of stdout and stderr; utf8")),
                     true))
-            .answers(Answer.json(200, result()))
-            .by(this::exec));
+            .answers(Response.json(200, result()))
+            .handledBy(this::exec));
   }
 
   private static Shape result() {
     return new Shape.Obj(
-        Field.needed("stdout", Shapes.TEXT, "what it wrote, in the encoding"),
-        Field.needed("stderr", Shapes.TEXT, "what it wrote, in the encoding"),
-        Field.needed("encoding", ENCODING, "of both; in utf8 what is not UTF-8 becomes U+FFFD"),
-        Field.needed("exitCode", new Shape.Whole(0, 255), "as a shell shows it"),
-        Field.of("signal", Shapes.WORD, "that ended it"),
-        Field.needed("exit", new Shape.Document(Map.of("type", "object")), "how it ended"),
-        Field.needed("command", Shapes.TEXT, "as a person would type it"),
-        Field.needed("durationMs", Shapes.COUNT, "as the sandbox measured it"),
-        Field.needed("timedOut", Shapes.FLAG, "whether it ran into timeoutMs"),
-        Field.needed("truncated", Shapes.FLAG, "whether output between the ends was dropped"),
-        Field.of(
+        Field.required("stdout", Shapes.TEXT, "what it wrote, in the encoding"),
+        Field.required("stderr", Shapes.TEXT, "what it wrote, in the encoding"),
+        Field.required("encoding", ENCODING, "of both; in utf8 what is not UTF-8 becomes U+FFFD"),
+        Field.required("exitCode", new Shape.WholeNumber(0, 255), "as a shell shows it"),
+        Field.optional("signal", Shapes.WORD, "that ended it"),
+        Field.required("exit", new Shape.Document(Map.of("type", "object")), "how it ended"),
+        Field.required("command", Shapes.TEXT, "as a person would type it"),
+        Field.required("durationMs", Shapes.COUNT, "as the sandbox measured it"),
+        Field.required("timedOut", Shapes.FLAG, "whether it ran into timeoutMs"),
+        Field.required("truncated", Shapes.FLAG, "whether output between the ends was dropped"),
+        Field.optional(
             "truncatedBy",
             new Shape.Choice(List.of("outputLimit", "serverMemory")),
             "why: more than outputLimit, or the server held as much output as it may for all"),
-        Field.needed("stdoutBytes", Shapes.COUNT, "all that it wrote"),
-        Field.needed("stderrBytes", Shapes.COUNT, "all that it wrote"),
-        Field.needed("limitsMet", new Shape.ListOf(Shapes.WORD, 20), "limits of the sandbox"));
+        Field.required("stdoutBytes", Shapes.COUNT, "all that it wrote"),
+        Field.required("stderrBytes", Shapes.COUNT, "all that it wrote"),
+        Field.required("limitsMet", new Shape.ListOf(Shapes.WORD, 20), "limits of the sandbox"));
   }
 
   private void exec(Exchange exchange) throws IOException {
@@ -81,11 +81,11 @@ record ExecRoutes(Serving serving, ByteBudget budget) {
     OutputLimit limit = new OutputLimit(kept - kept / 2, kept / 2);
     Object input = body.get("stdin");
     byte[] stdin = input == null ? new byte[0] : CommandBody.bytes("stdin", input);
-    Sandbox sandbox = serving.engine().sandbox(SandboxRoutes.id(exchange));
-    try (KeptOutput stdout = new KeptOutput(limit, budget);
-        KeptOutput stderr = new KeptOutput(limit, budget)) {
+    Sandbox sandbox = context.engine().sandbox(SandboxRoutes.id(exchange));
+    try (RetainedOutput stdout = new RetainedOutput(limit, budget);
+        RetainedOutput stderr = new RetainedOutput(limit, budget)) {
       Map<String, Object> json;
-      try (var _ = exchange.whileWanted()) {
+      try (var _ = exchange.interruptOnDisconnect()) {
         Execution execution = sandbox.start(input == null ? command : command.withStdin());
         if (input != null) {
           Thread.ofVirtual().name("isola-stdin").start(() -> feed(execution, stdin));
@@ -99,7 +99,7 @@ record ExecRoutes(Serving serving, ByteBudget budget) {
   }
 
   /** Runs a command to its end. Interrupting the thread, when the client leaves, kills it. */
-  private static Exit collect(Execution execution, KeptOutput stdout, KeptOutput stderr) {
+  private static Exit collect(Execution execution, RetainedOutput stdout, RetainedOutput stderr) {
     boolean ended = false;
     try (execution) {
       try {
@@ -130,17 +130,21 @@ record ExecRoutes(Serving serving, ByteBudget budget) {
   }
 
   private static Map<String, Object> json(
-      Execution execution, Exit exit, KeptOutput stdout, KeptOutput stderr, boolean base64) {
+      Execution execution,
+      Exit exit,
+      RetainedOutput stdout,
+      RetainedOutput stderr,
+      boolean base64) {
     Map<String, Object> json = new LinkedHashMap<>();
     boolean truncated = stdout.omitted() > 0 || stderr.omitted() > 0;
-    json.put("stdout", stdout.written(base64));
-    json.put("stderr", stderr.written(base64));
+    json.put("stdout", stdout.toJsonText(base64));
+    json.put("stderr", stderr.toJsonText(base64));
     json.put("encoding", base64 ? "base64" : "utf8");
     json.put("exitCode", exit.shellCode());
     if (exit instanceof Exit.Signaled(var signal)) {
       json.put("signal", signal.name());
     }
-    json.put("exit", Answers.exit(exit));
+    json.put("exit", JsonViews.exit(exit));
     json.put("durationMs", execution.duration().toMillis());
     json.put("timedOut", exit instanceof Exit.TimedOut);
     json.put("truncated", truncated);
@@ -150,7 +154,7 @@ record ExecRoutes(Serving serving, ByteBudget budget) {
     }
     json.put("stdoutBytes", stdout.total());
     json.put("stderrBytes", stderr.total());
-    json.put("limitsMet", Answers.words(execution.limitsMet()));
+    json.put("limitsMet", JsonViews.wireNames(execution.limitsMet()));
     return json;
   }
 }

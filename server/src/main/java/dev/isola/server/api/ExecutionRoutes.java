@@ -1,15 +1,15 @@
 package dev.isola.server.api;
 
 import dev.isola.server.auth.Scope;
-import dev.isola.server.content.Feeding;
 import dev.isola.server.content.OutputFeed;
-import dev.isola.server.context.Serving;
+import dev.isola.server.content.StdinAttachment;
+import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
-import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.server.terminal.TerminalSession;
@@ -37,30 +37,30 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Commands in the background: started, listed, signalled, fed, followed. */
-record ExecutionRoutes(Serving serving) {
+record ExecutionRoutes(ServerContext context) {
   private static final String TEMPLATE = "/api/v1/sandboxes/{id}/executions";
   private static final Parameter EXECUTION =
-      Parameter.path("execution", new Shape.Filled(64), "the id of the execution");
+      Parameter.path("execution", new Shape.NonEmptyText(64), "the id of the execution");
 
   private static final Shape.Obj SIZE =
       new Shape.Obj(
-          Field.needed("rows", new Shape.Whole(1, 65_535), "lines of the window"),
-          Field.needed("cols", new Shape.Whole(1, 65_535), "characters of a line"));
+          Field.required("rows", new Shape.WholeNumber(1, 65_535), "lines of the window"),
+          Field.required("cols", new Shape.WholeNumber(1, 65_535), "characters of a line"));
 
   private static final Shape.Obj INFO =
       new Shape.Obj(
-          Field.needed("id", Shapes.WORD, "names it within its sandbox"),
-          Field.needed("pid", Shapes.COUNT, "as the sandbox sees it"),
-          Field.of("tag", Shapes.WORD, "the caller's own"),
-          Field.needed("argv", new Shape.ListOf(Shapes.TEXT, 10_001), "what runs"),
-          Field.of("cwd", Shapes.PATH, "its working folder"),
-          Field.of("user", Shapes.WORD, "who it runs as"),
-          Field.needed("startedAt", Shapes.TIME, "when"),
-          Field.needed("running", Shapes.FLAG, "whether it has not ended"),
-          Field.needed("firstOffset", Shapes.COUNT, "the oldest output that is kept"),
-          Field.needed("endOffset", Shapes.COUNT, "where the output ends for now"),
-          Field.of("terminal", SIZE, "its window, when it is on a terminal"),
-          Field.of("exit", new Shape.Document(Map.of("type", "object")), "how it ended"));
+          Field.required("id", Shapes.WORD, "names it within its sandbox"),
+          Field.required("pid", Shapes.COUNT, "as the sandbox sees it"),
+          Field.optional("tag", Shapes.WORD, "the caller's own"),
+          Field.required("argv", new Shape.ListOf(Shapes.TEXT, 10_001), "what runs"),
+          Field.optional("cwd", Shapes.PATH, "its working folder"),
+          Field.optional("user", Shapes.WORD, "who it runs as"),
+          Field.required("startedAt", Shapes.TIME, "when"),
+          Field.required("running", Shapes.FLAG, "whether it has not ended"),
+          Field.required("firstOffset", Shapes.COUNT, "the oldest output that is kept"),
+          Field.required("endOffset", Shapes.COUNT, "where the output ends for now"),
+          Field.optional("terminal", SIZE, "its window, when it is on a terminal"),
+          Field.optional("exit", new Shape.Document(Map.of("type", "object")), "how it ended"));
 
   List<Route> routes() {
     return List.of(
@@ -71,29 +71,29 @@ record ExecutionRoutes(Serving serving) {
             .takes(
                 new Body.Json(
                     CommandBody.SHAPE.and(
-                        Field.of("stdin", Shapes.FLAG, "whether its input stays open; false"),
-                        Field.of(
+                        Field.optional("stdin", Shapes.FLAG, "whether its input stays open; false"),
+                        Field.optional(
                             "terminal",
                             SIZE,
                             "runs it on a terminal of this size, with its input open")),
                     true))
             .answers(
-                Answer.json(
+                Response.json(
                     201,
                     new Shape.Obj(
-                        Field.needed("id", Shapes.WORD, "names it within its sandbox"),
-                        Field.needed("pid", Shapes.COUNT, "as the sandbox sees it"))))
-            .by(this::start),
+                        Field.required("id", Shapes.WORD, "names it within its sandbox"),
+                        Field.required("pid", Shapes.COUNT, "as the sandbox sees it"))))
+            .handledBy(this::start),
         Route.of("GET", TEMPLATE, "listExecutions", "Lists what runs and what ended lately.")
             .acceptsSandboxTokens()
             .takes(Shapes.ID)
             .answers(
-                Answer.json(
+                Response.json(
                     200,
                     new Shape.Obj(
-                        Field.needed(
+                        Field.required(
                             "executions", new Shape.ListOf(INFO, 10_000), "oldest first"))))
-            .by(
+            .handledBy(
                 exchange ->
                     exchange.json(
                         200,
@@ -105,8 +105,8 @@ record ExecutionRoutes(Serving serving) {
         Route.of("GET", TEMPLATE + "/{execution}", "getExecution", "Describes an execution.")
             .acceptsSandboxTokens()
             .takes(Shapes.ID, EXECUTION)
-            .answers(Answer.json(200, INFO))
-            .by(exchange -> exchange.json(200, json(info(exchange)))),
+            .answers(Response.json(200, INFO))
+            .handledBy(exchange -> exchange.json(200, json(info(exchange)))),
         Route.of("POST", TEMPLATE + "/{execution}/signal", "signal", "Signals an execution.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
@@ -114,12 +114,12 @@ record ExecutionRoutes(Serving serving) {
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.needed(
+                        Field.required(
                             "signal",
                             Shapes.WORD,
                             "TERM, SIGTERM or 15; KILL kills the whole tree")),
                     true))
-            .by(this::signal),
+            .handledBy(this::signal),
         Route.of(
                 "POST",
                 TEMPLATE + "/{execution}/resize",
@@ -129,7 +129,7 @@ record ExecutionRoutes(Serving serving) {
             .needs(Scope.USE)
             .takes(Shapes.ID, EXECUTION)
             .takes(new Body.Json(SIZE, true))
-            .by(this::resize),
+            .handledBy(this::resize),
         Route.of(
                 "GET",
                 TEMPLATE + "/{execution}/terminal",
@@ -143,8 +143,8 @@ record ExecutionRoutes(Serving serving) {
                 Shapes.ID,
                 EXECUTION,
                 Parameter.query("offset", Shapes.COUNT, "where to begin; the oldest when absent"))
-            .answers(new Answer(101, "", Optional.empty(), "the socket is open"))
-            .by(this::terminal),
+            .answers(new Response(101, "", Optional.empty(), "the socket is open"))
+            .handledBy(this::terminal),
         Route.of(
                 "POST",
                 TEMPLATE + "/{execution}/stdin",
@@ -155,7 +155,7 @@ record ExecutionRoutes(Serving serving) {
             .takes(Shapes.ID, EXECUTION)
             .takes(Parameter.query("close", Shapes.FLAG, "end of file after that; false"))
             .takes(new Body.Stream("application/octet-stream"))
-            .by(this::stdin),
+            .handledBy(this::stdin),
         Route.of(
                 "GET",
                 TEMPLATE + "/{execution}/output",
@@ -169,20 +169,20 @@ record ExecutionRoutes(Serving serving) {
                 Parameter.query("offset", Shapes.COUNT, "where to begin; 0 when absent"),
                 Parameter.header(
                     "Last-Event-ID", Shapes.COUNT, "where to go on, instead of offset"))
-            .answers(Answer.of("text/event-stream", "the output, until the command has ended"))
-            .by(this::output));
+            .answers(Response.of("text/event-stream", "the output, until the command has ended"))
+            .handledBy(this::output));
   }
 
   private Attaching attaching(Exchange exchange) {
     SandboxId id = SandboxRoutes.id(exchange);
-    return attaching(id, serving.engine().sandbox(id));
+    return attaching(id, context.engine().sandbox(id));
   }
 
   private Attaching attaching(SandboxId id, Sandbox sandbox) {
     return sandbox
         .as(Attaching.class)
         .orElseThrow(
-            () -> Capability.unsupported(serving.engine().entry(id).provider(), "attaching"));
+            () -> Capability.unsupported(context.engine().view(id).provider(), "attaching"));
   }
 
   private static ExecutionId execution(Exchange exchange) {
@@ -216,7 +216,7 @@ record ExecutionRoutes(Serving serving) {
       command = command.withStdin();
     }
     SandboxId id = SandboxRoutes.id(exchange);
-    Sandbox sandbox = serving.engine().sandbox(id);
+    Sandbox sandbox = context.engine().sandbox(id);
     attaching(id, sandbox); // nobody could find it again otherwise
     try (Execution execution = started(id, sandbox, command, exchange.body().get("terminal"))) {
       exchange.json(201, Map.of("id", execution.id().value(), "pid", execution.pid()));
@@ -231,7 +231,7 @@ record ExecutionRoutes(Serving serving) {
     return sandbox
         .as(Terminals.class)
         .orElseThrow(
-            () -> Capability.unsupported(serving.engine().entry(id).provider(), "terminals"))
+            () -> Capability.unsupported(context.engine().view(id).provider(), "terminals"))
         .open(command, size(size));
   }
 
@@ -245,7 +245,7 @@ record ExecutionRoutes(Serving serving) {
     try (Execution execution = attached(exchange)) {
       onTerminal(exchange, execution).resize(size(exchange.body()));
     }
-    exchange.empty();
+    exchange.noContent();
   }
 
   private static Terminal onTerminal(Exchange exchange, Execution execution) {
@@ -263,14 +263,14 @@ record ExecutionRoutes(Serving serving) {
   private void terminal(Exchange exchange) {
     ExecutionInfo info = info(exchange);
     long offset = exchange.query("offset").map(Long::parseLong).orElse(info.firstOffset());
-    refuseBehindTheEnd(offset, info);
+    checkOffset(offset, info);
     Execution execution = attaching(exchange).attach(info.id(), offset);
     boolean held = false;
     try {
       exchange.webSocket(
           TerminalSession.PROTOCOL,
           new TerminalSession(
-              onTerminal(exchange, execution), offset, exchange::ending, Answers::exit));
+              onTerminal(exchange, execution), offset, exchange::isShuttingDown, JsonViews::exit));
       held = true;
     } finally {
       if (!held) {
@@ -284,7 +284,7 @@ record ExecutionRoutes(Serving serving) {
         Signal.parse(exchange.text("signal"))
             .orElseThrow(
                 () ->
-                    Query.refused(
+                    Query.invalid(
                         List.of(new Violation("signal", "is not a signal such as TERM or 15"))));
     try (Execution execution = attached(exchange)) {
       if (signal.equals(Signal.KILL)) {
@@ -293,7 +293,7 @@ record ExecutionRoutes(Serving serving) {
         execution.signal(signal);
       }
     }
-    exchange.empty();
+    exchange.noContent();
   }
 
   /** Attaches behind all output: only input or a signal is wanted. */
@@ -305,9 +305,9 @@ record ExecutionRoutes(Serving serving) {
   private void stdin(Exchange exchange) throws IOException {
     boolean close = exchange.query("close").map(Boolean::parseBoolean).orElse(false);
     try (Execution execution = attached(exchange)) {
-      Feeding.feed(execution, exchange.content(), close);
+      StdinAttachment.writeAll(execution, exchange.content(), close);
     }
-    exchange.empty();
+    exchange.noContent();
   }
 
   private void output(Exchange exchange) throws IOException {
@@ -318,16 +318,16 @@ record ExecutionRoutes(Serving serving) {
             .or(() -> exchange.query("offset"))
             .map(Long::parseLong)
             .orElse(0L);
-    refuseBehindTheEnd(offset, info);
+    checkOffset(offset, info);
     Execution execution = attaching(exchange).attach(info.id(), offset);
     try (OutputFeed feed = OutputFeed.of(execution)) {
       new OutputEvents(execution, feed).follow(exchange, offset);
     }
   }
 
-  private static void refuseBehindTheEnd(long offset, ExecutionInfo info) {
+  private static void checkOffset(long offset, ExecutionInfo info) {
     if (offset > info.endOffset()) {
-      throw Query.refused(List.of(new Violation("offset", "is behind the end of the output")));
+      throw Query.invalid(List.of(new Violation("offset", "is behind the end of the output")));
     }
   }
 
@@ -346,7 +346,7 @@ record ExecutionRoutes(Serving serving) {
     info.terminal()
         .ifPresent(
             size -> json.put("terminal", Map.of("rows", size.rows(), "cols", size.columns())));
-    info.exit().ifPresent(exit -> json.put("exit", Answers.exit(exit)));
+    info.exit().ifPresent(exit -> json.put("exit", JsonViews.exit(exit)));
     return json;
   }
 }

@@ -3,7 +3,7 @@ package dev.isola.server.api;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.server.limit.ByteBudget;
-import dev.isola.server.limit.Turnstile;
+import dev.isola.server.limit.RateLimiter;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.error.ErrorCode;
@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param place where it stands in the request
  */
-record FileOperation(String place, Map<?, ?> fields) {
+record FileOperation(String location, Map<?, ?> fields) {
   static final Shape CONTENT = new Shape.Content(8 << 20);
 
   /** Content up to this size needs no share of the server's memory. */
@@ -58,35 +58,35 @@ record FileOperation(String place, Map<?, ?> fields) {
 
   static final Shape SHAPE =
       new Shape.Obj(
-          Field.needed(
+          Field.required(
               "op", new Shape.Choice(NEEDED.keySet().stream().sorted().toList()), "what to do"),
-          Field.needed("path", Shapes.PATH, "inside the sandbox"),
-          Field.of("content", CONTENT, "of write"),
-          Field.of("mode", ModeBits.SHAPE, "of write, mkdir and chmod, such as 0644"),
-          Field.of("user", Shapes.WORD, "of write: whose rights are used"),
-          Field.of("to", Shapes.PATH, "of move"),
-          Field.of("replace", Shapes.FLAG, "of move: what is in the way; false"),
-          Field.of("recursive", Shapes.FLAG, "of remove: a whole tree; false"));
+          Field.required("path", Shapes.PATH, "inside the sandbox"),
+          Field.optional("content", CONTENT, "of write"),
+          Field.optional("mode", ModeBits.SHAPE, "of write, mkdir and chmod, such as 0644"),
+          Field.optional("user", Shapes.WORD, "of write: whose rights are used"),
+          Field.optional("to", Shapes.PATH, "of move"),
+          Field.optional("replace", Shapes.FLAG, "of move: what is in the way; false"),
+          Field.optional("recursive", Shapes.FLAG, "of remove: a whole tree; false"));
 
   /** What may still be read in one batch: it is all held until the answer goes out. */
-  static final class Room implements AutoCloseable {
+  static final class ReadBudget implements AutoCloseable {
     private final ByteBudget budget;
     private int left = MOST_READ;
     private long taken;
 
-    Room(ByteBudget budget) {
+    ReadBudget(ByteBudget budget) {
       this.budget = budget;
     }
 
     private void take(int bytes) {
       left -= bytes;
       if (bytes > SMALL) {
-        if (!budget.take(bytes)) {
+        if (!budget.tryReserve(bytes)) {
           throw Fault.of(
                   ErrorCode.RATE_LIMITED,
                   "the server holds as much content as it may for all requests",
                   "try again in a moment, or read large files one by one")
-              .with(Turnstile.RETRY_AFTER, "1")
+              .with(RateLimiter.RETRY_AFTER, "1")
               .exception();
         }
         taken += bytes;
@@ -96,7 +96,7 @@ record FileOperation(String place, Map<?, ?> fields) {
     /** Gives the shared memory back. */
     @Override
     public void close() {
-      budget.give(taken);
+      budget.release(taken);
       taken = 0;
     }
   }
@@ -129,27 +129,27 @@ record FileOperation(String place, Map<?, ?> fields) {
     known.addAll(ALLOWED.getOrDefault(verb(), Set.of()));
     for (String field : needed) {
       if (fields.get(field) == null) {
-        problems.add(new Violation(place + "." + field, "is missing; " + verb() + " needs it"));
+        problems.add(new Violation(location + "." + field, "is missing; " + verb() + " needs it"));
       }
     }
     for (Map.Entry<?, ?> field : fields.entrySet()) {
       if (field.getValue() != null && !known.contains(String.valueOf(field.getKey()))) {
-        problems.add(new Violation(place + "." + field.getKey(), "means nothing to " + verb()));
+        problems.add(new Violation(location + "." + field.getKey(), "means nothing to " + verb()));
       }
     }
-    ModeBits.of(place + ".mode", fields.get("mode"));
+    ModeBits.of(location + ".mode", fields.get("mode"));
     if (fields.get("content") instanceof Map<?, ?> content) {
-      CommandBody.bytes(place + ".content", content);
+      CommandBody.bytes(location + ".content", content);
     }
   }
 
   /** Does it and returns what there is to tell. */
-  Map<String, Object> perform(FileSystem files, Room room) {
+  Map<String, Object> perform(FileSystem files, ReadBudget room) {
     String path = text("path");
     return switch (verb()) {
       case "write" -> write(files, path);
       case "read" -> Map.of("content", content(read(files, path, room)));
-      case "stat" -> Map.of("file", Answers.file(files.stat(path, NOFOLLOW_LINKS)));
+      case "stat" -> Map.of("file", JsonViews.file(files.stat(path, NOFOLLOW_LINKS)));
       case "mkdir" -> {
         files.makeFolder(path, mode().orElse(FOLDER_MODE));
         yield Map.of();
@@ -171,19 +171,19 @@ record FileOperation(String place, Map<?, ?> fields) {
   }
 
   private Optional<Integer> mode() {
-    return ModeBits.of(place + ".mode", fields.get("mode"));
+    return ModeBits.of(location + ".mode", fields.get("mode"));
   }
 
   private Map<String, Object> write(FileSystem files, String path) {
-    byte[] content = CommandBody.bytes(place + ".content", value("content"));
+    byte[] content = CommandBody.bytes(location + ".content", value("content"));
     @Nullable String user = (String) fields.get("user");
     FileSystem writer = user == null ? files : files.as(FileUser.of(user));
     WriteOptions options = new WriteOptions(mode(), true, false, false, false);
     return Map.of(
-        "file", Answers.file(writer.write(path, new ByteArrayInputStream(content), options)));
+        "file", JsonViews.file(writer.write(path, new ByteArrayInputStream(content), options)));
   }
 
-  private static byte[] read(FileSystem files, String path, Room room) {
+  private static byte[] read(FileSystem files, String path, ReadBudget room) {
     if (room.left == 0) {
       throw Fault.of(
               ErrorCode.RESOURCE_LIMIT,

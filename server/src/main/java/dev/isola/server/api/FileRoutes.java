@@ -5,14 +5,14 @@ import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 import dev.isola.codec.json.Json;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.content.ByteRange;
-import dev.isola.server.content.FileAnswer;
-import dev.isola.server.context.Serving;
+import dev.isola.server.content.FileResponse;
+import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
-import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.file.FileInfo;
@@ -32,17 +32,18 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /** The files of a sandbox. Content is never held whole, in neither direction. */
-record FileRoutes(Serving serving) {
+record FileRoutes(ServerContext context) {
   static final String TEMPLATE = "/api/v1/sandboxes/{id}/files";
   private static final String BYTES = "application/octet-stream";
   private static final int USUAL_LIST = 10_000;
-  static final Parameter PATH = Parameter.query("path", Shapes.PATH, "inside the sandbox").needed();
+  static final Parameter PATH =
+      Parameter.query("path", Shapes.PATH, "inside the sandbox").asRequired();
   private static final Parameter LIMIT =
-      Parameter.query("limit", new Shape.Whole(1, 100_000), "how many; 10000 when absent");
+      Parameter.query("limit", new Shape.WholeNumber(1, 100_000), "how many; 10000 when absent");
   private static final Shape LIST =
       new Shape.Obj(
-          Field.needed("entries", new Shape.ListOf(Shapes.FILE, 100_000), "what was found"),
-          Field.needed("truncated", Shapes.FLAG, "whether there is more than limit"));
+          Field.required("entries", new Shape.ListOf(Shapes.FILE, 100_000), "what was found"),
+          Field.required("truncated", Shapes.FLAG, "whether there is more than limit"));
 
   List<Route> routes() {
     return List.of(
@@ -51,9 +52,10 @@ record FileRoutes(Serving serving) {
             .takes(
                 Shapes.ID,
                 PATH,
-                Parameter.header("Range", new Shape.Filled(64), "bytes=FIRST-LAST, one range"))
-            .answers(Answer.of(BYTES, "the content; 206 for a range"))
-            .by(this::read),
+                Parameter.header(
+                    "Range", new Shape.NonEmptyText(64), "bytes=FIRST-LAST, one range"))
+            .answers(Response.of(BYTES, "the content; 206 for a range"))
+            .handledBy(this::read),
         Route.of(
                 "PUT",
                 TEMPLATE + "/content",
@@ -69,25 +71,25 @@ record FileRoutes(Serving serving) {
                 Parameter.query("exclusive", Shapes.FLAG, "fail when it is there; false"),
                 Parameter.query("append", Shapes.FLAG, "add to its end; never atomic; false"))
             .takes(new Body.Stream(BYTES))
-            .answers(Answer.json(200, Shapes.FILE))
-            .by(this::write),
+            .answers(Response.json(200, Shapes.FILE))
+            .handledBy(this::write),
         Route.of("GET", TEMPLATE + "/stat", "statFile", "Describes a file; a link itself.")
             .acceptsSandboxTokens()
             .takes(Shapes.ID, PATH)
-            .answers(Answer.json(200, Shapes.FILE))
-            .by(
+            .answers(Response.json(200, Shapes.FILE))
+            .handledBy(
                 exchange ->
                     exchange.json(
-                        200, Answers.file(files(exchange).stat(path(exchange), NOFOLLOW_LINKS)))),
+                        200, JsonViews.file(files(exchange).stat(path(exchange), NOFOLLOW_LINKS)))),
         Route.of("GET", TEMPLATE, "listFiles", "Lists a folder.")
             .acceptsSandboxTokens()
             .takes(
                 Shapes.ID,
                 PATH,
-                Parameter.query("depth", new Shape.Whole(0, 1000), "levels; 0 for all; 1"),
+                Parameter.query("depth", new Shape.WholeNumber(0, 1000), "levels; 0 for all; 1"),
                 LIMIT)
-            .answers(Answer.json(200, LIST))
-            .by(
+            .answers(Response.json(200, LIST))
+            .handledBy(
                 exchange -> {
                   int depth = exchange.query("depth").map(Integer::parseInt).orElse(1);
                   list(exchange, files(exchange).list(path(exchange), depth));
@@ -97,10 +99,10 @@ record FileRoutes(Serving serving) {
             .takes(
                 Shapes.ID,
                 PATH,
-                Parameter.query("pattern", Shapes.PATH, "*, ?, [a-z], **").needed(),
+                Parameter.query("pattern", Shapes.PATH, "*, ?, [a-z], **").asRequired(),
                 LIMIT)
-            .answers(Answer.json(200, LIST))
-            .by(
+            .answers(Response.json(200, LIST))
+            .handledBy(
                 exchange ->
                     list(
                         exchange,
@@ -111,10 +113,10 @@ record FileRoutes(Serving serving) {
             .needs(Scope.USE)
             .takes(
                 Shapes.ID, PATH, Parameter.query("recursive", Shapes.FLAG, "a whole tree; false"))
-            .by(
+            .handledBy(
                 exchange -> {
                   files(exchange).remove(path(exchange), exchange.query("recursive").equals(TRUE));
-                  exchange.empty();
+                  exchange.noContent();
                 }),
         Route.of("POST", TEMPLATE + "/folder", "makeFolder", "Makes a folder and its parents.")
             .acceptsSandboxTokens()
@@ -123,14 +125,14 @@ record FileRoutes(Serving serving) {
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.needed("path", Shapes.PATH, "inside the sandbox"),
-                        Field.of("mode", ModeBits.SHAPE, "permission bits; 0755")),
+                        Field.required("path", Shapes.PATH, "inside the sandbox"),
+                        Field.optional("mode", ModeBits.SHAPE, "permission bits; 0755")),
                     true))
-            .by(
+            .handledBy(
                 exchange -> {
                   int mode = ModeBits.of("mode", exchange.body().get("mode")).orElse(0755);
                   files(exchange).makeFolder(exchange.text("path"), mode);
-                  exchange.empty();
+                  exchange.noContent();
                 }),
         Route.of("POST", TEMPLATE + "/move", "moveFile", "Moves or renames.")
             .acceptsSandboxTokens()
@@ -139,18 +141,18 @@ record FileRoutes(Serving serving) {
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.needed("from", Shapes.PATH, "what is there"),
-                        Field.needed("to", Shapes.PATH, "where it goes"),
-                        Field.of("replace", Shapes.FLAG, "what is in the way; false")),
+                        Field.required("from", Shapes.PATH, "what is there"),
+                        Field.required("to", Shapes.PATH, "where it goes"),
+                        Field.optional("replace", Shapes.FLAG, "what is in the way; false")),
                     true))
-            .by(
+            .handledBy(
                 exchange -> {
                   files(exchange)
                       .move(
                           exchange.text("from"),
                           exchange.text("to"),
                           Boolean.TRUE.equals(exchange.body().get("replace")));
-                  exchange.empty();
+                  exchange.noContent();
                 }),
         Route.of("POST", TEMPLATE + "/mode", "changeMode", "Changes the permission bits.")
             .acceptsSandboxTokens()
@@ -159,21 +161,21 @@ record FileRoutes(Serving serving) {
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.needed("path", Shapes.PATH, "inside the sandbox"),
-                        Field.needed("mode", ModeBits.SHAPE, "such as 0755")),
+                        Field.required("path", Shapes.PATH, "inside the sandbox"),
+                        Field.required("mode", ModeBits.SHAPE, "such as 0755")),
                     true))
-            .by(
+            .handledBy(
                 exchange -> {
                   int mode = ModeBits.of("mode", exchange.body().get("mode")).orElseThrow();
                   files(exchange).changeMode(exchange.text("path"), mode);
-                  exchange.empty();
+                  exchange.noContent();
                 }));
   }
 
   private static final Optional<String> TRUE = Optional.of("true");
 
   private FileSystem files(Exchange exchange) {
-    return serving.engine().sandbox(SandboxRoutes.id(exchange)).files();
+    return context.engine().sandbox(SandboxRoutes.id(exchange)).files();
   }
 
   private static String path(Exchange exchange) {
@@ -193,7 +195,7 @@ record FileRoutes(Serving serving) {
         ByteRange.Part part = range.get().within(info.size());
         headers.put("Content-Range", part.header());
         headers.put("Content-Length", Long.toString(part.length()));
-        FileAnswer.send(
+        FileResponse.send(
             exchange,
             206,
             BYTES,
@@ -202,14 +204,14 @@ record FileRoutes(Serving serving) {
         return;
       }
     }
-    FileAnswer.send(exchange, 200, BYTES, files.read(path, ReadRange.ALL), headers);
+    FileResponse.send(exchange, 200, BYTES, files.read(path, ReadRange.ALL), headers);
   }
 
   private void write(Exchange exchange) throws IOException {
     boolean append = exchange.query("append").equals(TRUE);
     boolean exclusive = exchange.query("exclusive").equals(TRUE);
     if (append && exclusive) {
-      throw Query.refused(List.of(new Violation("append", "excludes exclusive")));
+      throw Query.invalid(List.of(new Violation("append", "excludes exclusive")));
     }
     WriteOptions options =
         new WriteOptions(
@@ -224,7 +226,7 @@ record FileRoutes(Serving serving) {
             .map(user -> files(exchange).as(FileUser.of(user)))
             .orElseGet(() -> files(exchange));
     FileInfo written = files.write(path(exchange), exchange.content(), options);
-    exchange.json(200, Answers.file(written));
+    exchange.json(200, JsonViews.file(written));
   }
 
   /** Sends entries as they are found; a failure in between cuts the answer off. */
@@ -240,7 +242,7 @@ record FileRoutes(Serving serving) {
   private static Iterable<Map<String, Object>> first(Iterator<FileInfo> entries, int limit) {
     return () ->
         Stream.iterate(0, i -> i < limit && entries.hasNext(), i -> i + 1)
-            .map(_ -> Answers.file(entries.next()))
+            .map(_ -> JsonViews.file(entries.next()))
             .iterator();
   }
 }

@@ -1,13 +1,13 @@
 package dev.isola.server.api;
 
 import dev.isola.server.auth.Scope;
-import dev.isola.server.context.Images;
+import dev.isola.server.context.ImageService;
 import dev.isola.server.error.Problem;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
-import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.error.SandboxException;
@@ -21,43 +21,43 @@ import java.util.concurrent.atomic.AtomicReference;
 /**
  * The images of the installation. Who may add one decides what runs in other people's sandboxes.
  */
-record ImageRoutes(Images images) {
+record ImageRoutes(ImageService images) {
   private static final String TEMPLATE = "/api/v1/images";
-  private static final Shape NAME_SHAPE = new Shape.Filled(63);
+  private static final Shape NAME_SHAPE = new Shape.NonEmptyText(63);
   private static final Parameter NAME =
       Parameter.path("name", NAME_SHAPE, "1 to 63 of a-z 0-9 . _ -");
   private static final Shape IMAGE =
       new Shape.Obj(
-          Field.needed("name", Shapes.WORD, "for a spec's image"),
-          Field.needed("createdAt", Shapes.TIME, "when it was made here"),
-          Field.needed("source", Shapes.TEXT, "where it came from"),
-          Field.needed("digest", Shapes.TEXT, "of the list of everything in it"),
-          Field.needed("size", Shapes.COUNT, "bytes in its files"),
-          Field.needed("files", Shapes.COUNT, "files, folders and links"),
-          Field.needed("architecture", Shapes.WORD, "such as amd64, or unknown"),
-          Field.of("user", Shapes.TEXT, "who runs commands unless told otherwise"),
-          Field.of("workdir", Shapes.PATH, "where commands run unless told otherwise"),
-          Field.needed("env", Shapes.TEXTS, "variables of its commands"),
-          Field.needed(
+          Field.required("name", Shapes.WORD, "for a spec's image"),
+          Field.required("createdAt", Shapes.TIME, "when it was made here"),
+          Field.required("source", Shapes.TEXT, "where it came from"),
+          Field.required("digest", Shapes.TEXT, "of the list of everything in it"),
+          Field.required("size", Shapes.COUNT, "bytes in its files"),
+          Field.required("files", Shapes.COUNT, "files, folders and links"),
+          Field.required("architecture", Shapes.WORD, "such as amd64, or unknown"),
+          Field.optional("user", Shapes.TEXT, "who runs commands unless told otherwise"),
+          Field.optional("workdir", Shapes.PATH, "where commands run unless told otherwise"),
+          Field.required("env", Shapes.TEXTS, "variables of its commands"),
+          Field.required(
               "notes", new Shape.ListOf(Shapes.TEXT, 1000), "what was changed on the way in"));
 
   List<Route> routes() {
     return List.of(
         Route.of("GET", TEMPLATE, "listImages", "Lists the images by name.")
             .answers(
-                Answer.json(
+                Response.json(
                     200,
                     new Shape.Obj(
-                        Field.needed("images", new Shape.ListOf(IMAGE, 100_000), "by name"))))
-            .by(
+                        Field.required("images", new Shape.ListOf(IMAGE, 100_000), "by name"))))
+            .handledBy(
                 exchange ->
                     exchange.json(
                         200,
                         Map.of("images", images.list().stream().map(ImageRoutes::json).toList()))),
         Route.of("GET", TEMPLATE + "/{name}", "getImage", "Describes an image.")
             .takes(NAME)
-            .answers(Answer.json(200, IMAGE))
-            .by(exchange -> exchange.json(200, json(images.need(exchange.path("name"))))),
+            .answers(Response.json(200, IMAGE))
+            .handledBy(exchange -> exchange.json(200, json(images.get(exchange.path("name"))))),
         Route.of(
                 "PUT",
                 TEMPLATE + "/{name}",
@@ -67,12 +67,15 @@ record ImageRoutes(Images images) {
             .needs(Scope.ADMIN)
             .takes(NAME, Parameter.query("replace", Shapes.FLAG, "one that has the name; false"))
             .takes(new Body.Stream("application/x-tar"))
-            .answers(Answer.json(200, IMAGE))
-            .by(
+            .answers(Response.json(200, IMAGE))
+            .handledBy(
                 exchange -> {
                   boolean replace = exchange.query("replace").equals(Optional.of("true"));
                   exchange.json(
-                      200, json(images.add(exchange.path("name"), exchange.content(), replace)));
+                      200,
+                      json(
+                          images.importArchive(
+                              exchange.path("name"), exchange.content(), replace)));
                 }),
         Route.of(
                 "POST",
@@ -84,15 +87,15 @@ record ImageRoutes(Images images) {
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.needed("name", NAME_SHAPE, "what it is to be called"),
-                        Field.needed(
+                        Field.required("name", NAME_SHAPE, "what it is to be called"),
+                        Field.required(
                             "source",
                             Shapes.PATH,
                             "oci:DIR[:TAG], docker-archive:FILE, debian:12, docker://HOST/..."),
-                        Field.of("replace", Shapes.FLAG, "one that has the name; false")),
+                        Field.optional("replace", Shapes.FLAG, "one that has the name; false")),
                     true))
-            .answers(Answer.of("text/event-stream", "progress, then image or problem"))
-            .by(this::pull),
+            .answers(Response.of("text/event-stream", "progress, then image or problem"))
+            .handledBy(this::pull),
         Route.of(
                 "DELETE",
                 TEMPLATE + "/{name}",
@@ -100,23 +103,23 @@ record ImageRoutes(Images images) {
                 "Removes an image; not while a sandbox stands on it.")
             .needs(Scope.ADMIN)
             .takes(NAME)
-            .by(
+            .handledBy(
                 exchange -> {
                   images.remove(exchange.path("name"));
-                  exchange.empty();
+                  exchange.noContent();
                 }));
   }
 
   private void pull(Exchange exchange) throws IOException {
-    try (Sse sse = Sse.begin(exchange)) {
+    try (SseResponse sse = SseResponse.begin(exchange)) {
       AtomicReference<IOException> gone = new AtomicReference<>();
-      try (var _ = exchange.whileWanted()) {
-        Images.Stored image =
+      try (var _ = exchange.interruptOnDisconnect()) {
+        ImageService.ImageDetails image =
             images.pull(
                 exchange.text("name"),
                 exchange.text("source"),
                 Boolean.TRUE.equals(exchange.body().get("replace")),
-                words -> say(sse, words, gone));
+                words -> sendProgress(sse, words, gone));
         sse.send("image", "1", json(image));
       } catch (SandboxException e) {
         sse.send("problem", "1", Problem.of(e, exchange.requestId()).body());
@@ -125,7 +128,8 @@ record ImageRoutes(Images images) {
   }
 
   /** Who does not listen any more is noticed by who watches the connection. */
-  private static void say(Sse sse, String words, AtomicReference<IOException> gone) {
+  private static void sendProgress(
+      SseResponse sse, String words, AtomicReference<IOException> gone) {
     if (gone.get() == null) {
       try {
         synchronized (sse) {
@@ -137,7 +141,7 @@ record ImageRoutes(Images images) {
     }
   }
 
-  private static Map<String, Object> json(Images.Stored image) {
+  private static Map<String, Object> json(ImageService.ImageDetails image) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("name", image.name());
     json.put("createdAt", image.createdAt().toString());

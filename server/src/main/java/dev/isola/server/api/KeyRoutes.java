@@ -7,8 +7,8 @@ import dev.isola.server.auth.Scope;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
-import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.error.ErrorCode;
@@ -20,23 +20,24 @@ import java.util.Map;
 
 /** Keys: made, listed, revoked. */
 record KeyRoutes(ApiKeys keys) {
-  private static final Shape NAME = new Shape.Filled(64);
+  private static final Shape NAME = new Shape.NonEmptyText(64);
   private static final Shape.Obj KEY =
       new Shape.Obj(
-          Field.needed("name", NAME, "the name in the log"),
-          Field.needed("scope", new Shape.Choice(Scope.words()), "what it allows"),
-          Field.needed("createdAt", Shapes.TIME, "when it was made"),
-          Field.of("lastUsedAt", Shapes.TIME, "when it was last shown, to the minute"));
+          Field.required("name", NAME, "the name in the log"),
+          Field.required("scope", new Shape.Choice(Scope.words()), "what it allows"),
+          Field.required("createdAt", Shapes.TIME, "when it was made"),
+          Field.optional("lastUsedAt", Shapes.TIME, "when it was last shown, to the minute"));
 
   List<Route> routes() {
     return List.of(
         Route.of("GET", "/api/v1/keys", "listKeys", "Lists the keys, without the keys themselves.")
             .needs(Scope.ADMIN)
             .answers(
-                Answer.json(
+                Response.json(
                     200,
-                    new Shape.Obj(Field.needed("keys", new Shape.ListOf(KEY, 10_000), "by name"))))
-            .by(
+                    new Shape.Obj(
+                        Field.required("keys", new Shape.ListOf(KEY, 10_000), "by name"))))
+            .handledBy(
                 exchange ->
                     exchange.json(
                         200, Map.of("keys", keys.all().stream().map(KeyRoutes::json).toList()))),
@@ -45,18 +46,19 @@ record KeyRoutes(ApiKeys keys) {
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.needed("name", NAME, "letters, digits, - and _"),
-                        Field.needed("scope", new Shape.Choice(Scope.words()), "what it allows")),
+                        Field.required("name", NAME, "letters, digits, - and _"),
+                        Field.required("scope", new Shape.Choice(Scope.words()), "what it allows")),
                     true))
-            .answers(Answer.json(201, KEY.and(Field.needed("key", Shapes.WORD, "the key itself"))))
-            .by(this::make),
+            .answers(
+                Response.json(201, KEY.and(Field.required("key", Shapes.WORD, "the key itself"))))
+            .handledBy(this::create),
         Route.of("DELETE", "/api/v1/keys/{name}", "revokeKey", "Revokes a key at once.")
             .needs(Scope.ADMIN)
             .takes(Parameter.path("name", NAME, "of the key"))
-            .by(this::revoke));
+            .handledBy(this::revoke));
   }
 
-  private void make(Exchange exchange) throws IOException {
+  private void create(Exchange exchange) throws IOException {
     String name = exchange.text("name");
     if (!name.matches("[A-Za-z0-9_-]{1,64}")) {
       throw Fault.of(
@@ -66,7 +68,7 @@ record KeyRoutes(ApiKeys keys) {
           .exception();
     }
     Scope scope = Scope.of(exchange.text("scope")).orElseThrow();
-    ApiKeys.Made made = keys.make(name, scope);
+    ApiKeys.CreatedKey made = keys.create(name, scope);
     Map<String, Object> json = json(made.key());
     json.put("key", Confidential.token(made.secret(), Scope.ADMIN));
     exchange.json(201, json);
@@ -77,7 +79,7 @@ record KeyRoutes(ApiKeys keys) {
       throw Fault.of(ErrorCode.KEY_NOT_FOUND, "there is no key of that name", "list the keys")
           .exception();
     }
-    exchange.empty();
+    exchange.noContent();
   }
 
   private static Map<String, Object> json(ApiKey key) {

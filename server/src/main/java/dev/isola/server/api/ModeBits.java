@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Permission bits as people write them. */
 final class ModeBits {
-  static final Shape SHAPE = new Shape.Filled(5);
+  static final Shape SHAPE = new Shape.NonEmptyText(5);
 
   private ModeBits() {}
 
@@ -19,7 +19,7 @@ final class ModeBits {
       return Optional.empty();
     }
     if (!((String) text).matches("0?[0-7]{3,4}")) {
-      throw Query.refused(
+      throw Query.invalid(
           List.of(new Violation(field, "must be three or four octal digits, such as 0644")));
     }
     return Optional.of(Integer.parseInt((String) text, 8));

@@ -20,13 +20,13 @@ record OutputEvents(Execution execution, OutputFeed feed) {
   /** Sends everything until the command has ended, the reader is gone, or the server ends. */
   void follow(Exchange exchange, long from) throws IOException {
     long offset = from;
-    try (Sse sse = Sse.begin(exchange)) {
+    try (SseResponse sse = SseResponse.begin(exchange)) {
       long spoke = System.nanoTime();
-      while (!exchange.ending()) {
+      while (!exchange.isShuttingDown()) {
         switch (feed.next(LOOK_UP)) {
           case null -> {
-            if (System.nanoTime() - spoke > Sse.BREATH.toNanos()) {
-              sse.breathe();
+            if (System.nanoTime() - spoke > SseResponse.KEEPALIVE_INTERVAL.toNanos()) {
+              sse.sendKeepalive();
               spoke = System.nanoTime();
             }
           }
@@ -36,7 +36,7 @@ record OutputEvents(Execution execution, OutputFeed feed) {
             spoke = System.nanoTime();
           }
           case OutputFeed.Item.End(Exit exit) -> {
-            Map<String, Object> data = Answers.exit(exit);
+            Map<String, Object> data = JsonViews.exit(exit);
             data.put("exitCode", exit.shellCode());
             data.put("durationMs", execution.duration().toMillis());
             sse.send("exit", Long.toString(offset), data);
@@ -45,7 +45,7 @@ record OutputEvents(Execution execution, OutputFeed feed) {
           case OutputFeed.Item.Failed(SandboxException why) -> {
             Map<String, Object> data = new LinkedHashMap<>();
             data.put("code", why.code().name());
-            data.put("detail", why.fault().what());
+            data.put("detail", why.fault().problem());
             data.put("remedy", why.fault().remedy());
             sse.send("error", Long.toString(offset), data);
             return;
@@ -57,12 +57,12 @@ record OutputEvents(Execution execution, OutputFeed feed) {
     }
   }
 
-  private static void send(Sse sse, Output output) throws IOException {
+  private static void send(SseResponse sse, Output output) throws IOException {
     Map<String, Object> data = new LinkedHashMap<>();
     data.put("offset", output.offset());
     switch (output) {
       case Output.Data piece -> {
-        data.put("channel", Answers.word(piece.channel()));
+        data.put("channel", JsonViews.wireName(piece.channel()));
         data.put("at", piece.at().toString());
         String text = piece.bytes().utf8();
         boolean plain = Bytes.utf8(text).equals(piece.bytes());

@@ -3,19 +3,19 @@ package dev.isola.server.api;
 import dev.isola.server.access.ExposedPorts;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Confidential;
-import dev.isola.server.auth.Gate;
+import dev.isola.server.auth.HostOriginFilter;
 import dev.isola.server.auth.PortCredentials;
 import dev.isola.server.auth.SandboxToken;
 import dev.isola.server.auth.Scope;
-import dev.isola.server.context.Serving;
+import dev.isola.server.context.ServerContext;
 import dev.isola.server.preview.PreviewExchange;
 import dev.isola.server.preview.Previews;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
-import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.SandboxId;
@@ -31,17 +31,17 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /** The ports of sandboxes: opened, linked to, and seen. */
-record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
+record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
   private static final String TEMPLATE = "/api/v1/sandboxes/{id}/ports";
   private static final Parameter PORT =
-      Parameter.path("port", new Shape.Filled(5), "of the sandbox's own loopback");
-  private static final Shape NUMBER = new Shape.Whole(1, 65_535);
-  private static final Shape.Obj STANDING =
+      Parameter.path("port", new Shape.NonEmptyText(5), "of the sandbox's own loopback");
+  private static final Shape NUMBER = new Shape.WholeNumber(1, 65_535);
+  private static final Shape.Obj PORT_STATUS =
       new Shape.Obj(
-          Field.needed("port", NUMBER, "of the sandbox's own loopback"),
-          Field.needed("public", Shapes.FLAG, "whether anybody may see it"));
+          Field.required("port", NUMBER, "of the sandbox's own loopback"),
+          Field.required("public", Shapes.FLAG, "whether anybody may see it"));
 
-  PortRoutes(Serving serving, ApiKeys keys, PortCredentials others) {
+  PortRoutes(ServerContext serving, ApiKeys keys, PortCredentials others) {
     this(serving, keys, new Previews(serving, keys, others));
   }
 
@@ -56,11 +56,12 @@ record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
             .acceptsSandboxTokens()
             .takes(Shapes.ID)
             .answers(
-                Answer.json(
+                Response.json(
                     200,
                     new Shape.Obj(
-                        Field.needed("ports", new Shape.ListOf(STANDING, 65_535), "in order"))))
-            .by(this::list));
+                        Field.required(
+                            "ports", new Shape.ListOf(PORT_STATUS, 65_535), "in order"))))
+            .handledBy(this::list));
     routes.add(
         Route.of(
                 "PUT",
@@ -72,10 +73,10 @@ record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.needed("public", Shapes.FLAG, "whether anybody may see it")),
+                        Field.required("public", Shapes.FLAG, "whether anybody may see it")),
                     true))
-            .answers(Answer.json(200, STANDING))
-            .by(this::set));
+            .answers(Response.json(200, PORT_STATUS))
+            .handledBy(this::set));
     routes.add(
         Route.of(
                 "POST",
@@ -87,20 +88,20 @@ record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.needed("ttlSeconds", TokenRoutes.TTL, "from now"),
-                        Field.of(
+                        Field.required("ttlSeconds", TokenRoutes.TTL, "from now"),
+                        Field.optional(
                             "form",
                             new Shape.Choice(List.of("host", "path")),
                             "host: PORT-ID.DOMAIN, an origin of its own; path: beneath this URL;"
                                 + " host, or path where the server is called by its address")),
                     true))
             .answers(
-                Answer.json(
+                Response.json(
                     201,
                     new Shape.Obj(
-                        Field.needed("url", Shapes.TEXT, "for a browser"),
-                        Field.needed("expiresAt", Shapes.TIME, "when its time is up"))))
-            .by(this::link));
+                        Field.required("url", Shapes.TEXT, "for a browser"),
+                        Field.required("expiresAt", Shapes.TIME, "when its time is up"))))
+            .handledBy(this::link));
     Stream.of("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
         .map(this::preview)
         .forEach(routes::add);
@@ -119,9 +120,9 @@ record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
             Shapes.ID,
             PORT,
             Parameter.path("rest", Shapes.TEXT, "path and query as the sandbox sees them"))
-        .takes(new Body.Foreign())
-        .answers(Answer.of("*/*", "whatever the sandbox answers"))
-        .by(exchange -> previews.serve((PreviewExchange) exchange));
+        .takes(new Body.Forwarded())
+        .answers(Response.of("*/*", "whatever the sandbox answers"))
+        .handledBy(exchange -> previews.serve((PreviewExchange) exchange));
   }
 
   private void list(Exchange exchange) throws IOException {
@@ -131,7 +132,7 @@ record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
         200,
         Map.of(
             "ports",
-            Stream.concat(new ExposedPorts(serving).of(id).stream(), open.stream())
+            Stream.concat(new ExposedPorts(context).of(id).stream(), open.stream())
                 .distinct()
                 .sorted()
                 .map(port -> described(port, open.contains(port)))
@@ -142,9 +143,9 @@ record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
     SandboxId id = SandboxRoutes.id(exchange);
     int port = Previews.port(exchange.path("port"));
     boolean open = Boolean.TRUE.equals(exchange.body().get("public"));
-    new ExposedPorts(serving).check(id, port);
+    new ExposedPorts(context).check(id, port);
     if (open) {
-      keys.publicPorts().keep(this::isThere);
+      keys.publicPorts().retain(this::exists);
       keys.publicPorts().add(id, port);
     } else {
       keys.publicPorts().remove(id, port);
@@ -160,9 +161,9 @@ record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
     return answer;
   }
 
-  private boolean isThere(SandboxId id) {
+  private boolean exists(SandboxId id) {
     try {
-      return serving.engine().entry(id).state() != SandboxState.DESTROYED;
+      return context.engine().view(id).state() != SandboxState.DESTROYED;
     } catch (SandboxException e) {
       return false;
     }
@@ -171,15 +172,18 @@ record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
   private void link(Exchange exchange) throws IOException {
     SandboxId id = SandboxRoutes.id(exchange);
     int port = Previews.port(exchange.path("port"));
-    new ExposedPorts(serving).check(id, port);
+    new ExposedPorts(context).check(id, port);
     SandboxToken token =
         new SandboxToken(
-            SandboxToken.Kind.PREVIEW, id, port, keys.tokens().in(exchange.whole("ttlSeconds")));
+            SandboxToken.Kind.PREVIEW,
+            id,
+            port,
+            keys.tokens().expiryAfter(exchange.wholeNumber("ttlSeconds")));
     String host = exchange.header("Host").orElse("localhost");
     Object form = exchange.body().get("form");
-    boolean address = Gate.isAddress(host);
+    boolean address = HostOriginFilter.isAddress(host);
     if (address && "host".equals(form)) {
-      throw Query.refused(
+      throw Query.invalid(
           List.of(
               new Violation(
                   "form", "host needs a server that is called by a name, not by its address")));
@@ -187,7 +191,7 @@ record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
     String site =
         address || "path".equals(form)
             ? host + Previews.prefix(id.value(), port)
-            : port + "-" + id + "." + Gate.domain(host);
+            : port + "-" + id + "." + HostOriginFilter.previewDomain(host);
     exchange.json(
         201,
         Map.of(

@@ -1,16 +1,16 @@
 package dev.isola.server.api;
 
 import dev.isola.engine.Engine;
-import dev.isola.engine.admission.Admission;
+import dev.isola.engine.admission.CapacityPool;
 import dev.isola.engine.admission.Resources;
 import dev.isola.engine.api.ProviderInstance;
-import dev.isola.engine.api.Standing;
-import dev.isola.engine.api.StateCount;
+import dev.isola.engine.api.ProviderStatus;
+import dev.isola.engine.api.SandboxCount;
 import dev.isola.engine.snapshot.ForkKind;
-import dev.isola.server.context.Serving;
+import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
-import dev.isola.server.route.Route.Answer;
+import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.Health;
@@ -25,100 +25,102 @@ import java.util.Map;
 import java.util.Optional;
 
 /** The providers of this installation, the warm pool, and what is left to promise. */
-record ProviderRoutes(Serving serving) {
+record ProviderRoutes(ServerContext context) {
   private static final Shape OBJECT = new Shape.Document(Map.of("type", "object"));
   private static final Shape RESOURCES =
       new Shape.Obj(
-          Field.needed("memoryMb", Shapes.COUNT, "memory"),
-          Field.needed("cpu", new Shape.Decimal(), "processors"));
+          Field.required("memoryMb", Shapes.COUNT, "memory"),
+          Field.required("cpu", new Shape.Decimal(), "processors"));
   private static final Shape HOST =
       new Shape.Obj(
-          Field.needed("processors", Shapes.COUNT, "in all"),
-          Field.needed("memoryMb", Shapes.COUNT, "in all"),
-          Field.of("freeMemoryMb", Shapes.COUNT, "to be had without swapping"),
-          Field.of("diskMb", Shapes.COUNT, "where sandboxes write, in all"),
-          Field.of("freeDiskMb", Shapes.COUNT, "where sandboxes write"));
+          Field.required("processors", Shapes.COUNT, "in all"),
+          Field.required("memoryMb", Shapes.COUNT, "in all"),
+          Field.optional("freeMemoryMb", Shapes.COUNT, "to be had without swapping"),
+          Field.optional("diskMb", Shapes.COUNT, "where sandboxes write, in all"),
+          Field.optional("freeDiskMb", Shapes.COUNT, "where sandboxes write"));
   private static final Shape.Obj BRIEF =
       new Shape.Obj(
-          Field.needed("name", Shapes.WORD, "stable and unique"),
-          Field.of("type", Shapes.WORD, "the type that it is an instance of"),
-          Field.of("region", Shapes.WORD, "a label of the operator that requests can ask for"),
-          Field.needed(
+          Field.required("name", Shapes.WORD, "stable and unique"),
+          Field.optional("type", Shapes.WORD, "the type that it is an instance of"),
+          Field.optional(
+              "region", Shapes.WORD, "a label of the operator that requests can ask for"),
+          Field.required(
               "status",
               new Shape.Choice(List.of("healthy", "degraded", "unhealthy")),
               "whether it works; a degraded one is chosen after all healthy ones"),
-          Field.of("reason", Shapes.TEXT, "what is broken"),
-          Field.of("fix", Shapes.TEXT, "what a person does about it"),
-          Field.needed("lastCheck", Shapes.TIME, "when it was last asked"),
-          Field.needed("active", Shapes.COUNT, "sandboxes that are not destroyed"),
-          Field.needed(
+          Field.optional("reason", Shapes.TEXT, "what is broken"),
+          Field.optional("fix", Shapes.TEXT, "what a person does about it"),
+          Field.required("lastCheck", Shapes.TIME, "when it was last asked"),
+          Field.required("active", Shapes.COUNT, "sandboxes that are not destroyed"),
+          Field.required(
               "available",
               RESOURCES,
               "what may still be promised: of its own capacity, or of the one that it shares"),
-          Field.needed("promised", RESOURCES, "what is promised to its sandboxes"),
-          Field.of("resources", HOST, "of the machine that runs its sandboxes, where it tells"));
+          Field.required("promised", RESOURCES, "what is promised to its sandboxes"),
+          Field.optional(
+              "resources", HOST, "of the machine that runs its sandboxes, where it tells"));
 
   List<Route> routes() {
     return List.of(
         Route.of("GET", "/api/v1/providers", "listProviders", "Describes the providers.")
             .answers(
-                Answer.json(
+                Response.json(
                     200,
                     list(
                         BRIEF.and(
-                            Field.of("isolation", Shapes.WORD, "how strong the wall is"),
-                            Field.of("summary", Shapes.TEXT, "in a sentence"),
-                            Field.of(
+                            Field.optional("isolation", Shapes.WORD, "how strong the wall is"),
+                            Field.optional("summary", Shapes.TEXT, "in a sentence"),
+                            Field.optional(
                                 "capabilities", new Shape.ListOf(Shapes.WORD, 100), "what it can"),
-                            Field.of(
+                            Field.optional(
                                 "forks",
                                 new Shape.ListOf(Shapes.WORD, 10),
                                 "kinds of forks: filesystem"),
-                            Field.of(
+                            Field.optional(
                                 "enforcedLimits", new Shape.ListOf(Shapes.WORD, 100), "of a spec"),
-                            Field.of("networks", new Shape.ListOf(Shapes.WORD, 10), "modes"),
-                            Field.of("volumes", new Shape.ListOf(Shapes.WORD, 10), "types"),
-                            Field.of("startupMs", Shapes.COUNT, "an estimate"),
-                            Field.of("cleanup", Shapes.TEXT, "how all of a sandbox goes"),
-                            Field.of(
+                            Field.optional("networks", new Shape.ListOf(Shapes.WORD, 10), "modes"),
+                            Field.optional("volumes", new Shape.ListOf(Shapes.WORD, 10), "types"),
+                            Field.optional("startupMs", Shapes.COUNT, "an estimate"),
+                            Field.optional("cleanup", Shapes.TEXT, "how all of a sandbox goes"),
+                            Field.optional(
                                 "requirements",
                                 new Shape.ListOf(OBJECT, 100),
                                 "on this machine")))))
-            .by(exchange -> answer(exchange, true)),
+            .handledBy(exchange -> answer(exchange, true)),
         Route.of(
                 "GET",
                 "/api/v1/agent/workspaces/providers",
                 "listWorkspaceProviders",
                 "Tells how the providers stand.")
-            .answers(Answer.json(200, list(BRIEF)))
-            .by(exchange -> answer(exchange, false)),
+            .answers(Response.json(200, list(BRIEF)))
+            .handledBy(exchange -> answer(exchange, false)),
         Route.of("GET", "/api/v1/pool", "getPool", "Describes the warm pool.")
             .answers(
-                Answer.json(
+                Response.json(
                     200,
                     new Shape.Obj(
-                        Field.needed("size", Shapes.COUNT, "how many are to be ready"),
-                        Field.needed("ready", Shapes.COUNT, "how many are"),
-                        Field.needed("hits", Shapes.COUNT, "orders that got a warm one"),
-                        Field.needed(
+                        Field.required("size", Shapes.COUNT, "how many are to be ready"),
+                        Field.required("ready", Shapes.COUNT, "how many are"),
+                        Field.required("hits", Shapes.COUNT, "orders that got a warm one"),
+                        Field.required(
                             "misses",
                             new Shape.MapOf(Shapes.COUNT),
                             "orders that did not, by why"))))
-            .by(this::pool));
+            .handledBy(this::pool));
   }
 
   private static Shape list(Shape of) {
-    return new Shape.Obj(Field.needed("providers", new Shape.ListOf(of, 1000), "by name"));
+    return new Shape.Obj(Field.required("providers", new Shape.ListOf(of, 1000), "by name"));
   }
 
   private void answer(Exchange exchange, boolean all) throws IOException {
-    Serving.Parts parts = serving.parts();
-    List<StateCount> counts = parts.engine().counts();
+    ServerContext.Components parts = context.components();
+    List<SandboxCount> counts = parts.engine().counts();
     exchange.json(
         200,
         Map.of(
             "providers",
-            parts.health().settled().stream()
+            parts.health().awaitFirstProbes().stream()
                 .map(
                     one ->
                         json(
@@ -131,9 +133,9 @@ record ProviderRoutes(Serving serving) {
   }
 
   private static Map<String, Object> json(
-      Standing standing,
+      ProviderStatus standing,
       Optional<ProviderInstance> instance,
-      List<StateCount> counts,
+      List<SandboxCount> counts,
       Engine engine,
       boolean all) {
     Map<String, Object> json = new LinkedHashMap<>();
@@ -158,10 +160,10 @@ record ProviderRoutes(Serving serving) {
         "active",
         counts.stream()
             .filter(count -> count.provider().equals(standing.name()))
-            .mapToLong(StateCount::count)
+            .mapToLong(SandboxCount::count)
             .sum());
     json.put("available", available(engine.capacityFor(standing.name()), standing.resources()));
-    json.put("promised", json(engine.promised(standing.name())));
+    json.put("promised", json(engine.reserved(standing.name())));
     standing.resources().ifPresent(resources -> json.put("resources", json(resources)));
     if (all) {
       standing.info().ifPresent(info -> describe(info, json));
@@ -171,7 +173,7 @@ record ProviderRoutes(Serving serving) {
 
   /** Where a sum is not bounded, what the machine has is what may be promised. */
   private static Map<String, Object> available(
-      Admission.Usage usage, Optional<HostResources> host) {
+      CapacityPool.Usage usage, Optional<HostResources> host) {
     boolean anyMemory = usage.free().memoryMb() >= Resources.UNLIMITED / 2;
     boolean anyCpu = usage.capacity().milliCpu() == Resources.UNLIMITED;
     int processors =
@@ -205,16 +207,16 @@ record ProviderRoutes(Serving serving) {
   }
 
   private static void describe(ProviderInfo info, Map<String, Object> json) {
-    json.put("isolation", Answers.word(info.isolation()));
+    json.put("isolation", JsonViews.wireName(info.isolation()));
     json.put("summary", info.summary());
     json.put("capabilities", info.capabilities().stream().map(Capability::idOf).sorted().toList());
-    json.put("forks", ForkKind.of(info).stream().map(ForkKind::word).toList());
-    json.put("enforcedLimits", Answers.words(info.support().enforcedLimits()));
-    json.put("networks", Answers.words(info.support().networkModes()));
-    json.put("volumes", Answers.words(info.support().volumeTypes()));
+    json.put("forks", ForkKind.of(info).stream().map(ForkKind::wireName).toList());
+    json.put("enforcedLimits", JsonViews.wireNames(info.support().enforcedLimits()));
+    json.put("networks", JsonViews.wireNames(info.support().networkModes()));
+    json.put("volumes", JsonViews.wireNames(info.support().volumeTypes()));
     json.put("startupMs", info.startup().toMillis());
     json.put("cleanup", info.cleanup());
-    json.put("requirements", info.requirements().stream().map(ProviderRoutes::json).toList());
+    json.put("requirements", info.prerequisites().stream().map(ProviderRoutes::json).toList());
   }
 
   private static Map<String, Object> json(Prerequisite requirement) {
@@ -228,17 +230,17 @@ record ProviderRoutes(Serving serving) {
   }
 
   private void pool(Exchange exchange) throws IOException {
-    var pool = serving.engine().pool();
+    var pool = context.engine().pool();
     long ready =
-        serving.engine().counts().stream()
-            .filter(StateCount::pooled)
-            .mapToLong(StateCount::count)
+        context.engine().counts().stream()
+            .filter(SandboxCount::pooled)
+            .mapToLong(SandboxCount::count)
             .sum();
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("size", pool.size());
     json.put("ready", ready);
-    json.put("hits", pool.tally().hits());
-    json.put("misses", pool.tally().misses());
+    json.put("hits", pool.stats().hits());
+    json.put("misses", pool.stats().misses());
     exchange.json(200, json);
   }
 }

@@ -2,25 +2,25 @@ package dev.isola.server.api;
 
 import dev.isola.document.SpecDocument;
 import dev.isola.document.request.CreateRequest;
-import dev.isola.engine.api.Delivery;
-import dev.isola.engine.api.Page;
+import dev.isola.engine.api.CreateResult;
 import dev.isola.engine.api.ProviderNames;
-import dev.isola.engine.api.SandboxFilter;
+import dev.isola.engine.api.SandboxListFilter;
+import dev.isola.engine.api.SandboxPage;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.Scope;
-import dev.isola.server.context.Serving;
+import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
-import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.SandboxIds;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -40,18 +40,20 @@ import java.util.Map;
 import java.util.Set;
 
 /** Sandboxes: made, looked at, renewed, paused, destroyed. */
-record SandboxRoutes(Serving serving, String standardProvider) {
+record SandboxRoutes(ServerContext context, String defaultProvider) {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final int USUAL_PAGE = 100;
 
   /** What stands beside the spec in the body of an order. */
-  private static final Shape.Obj BESIDE =
+  private static final Shape.Obj PLACEMENT =
       new Shape.Obj(
-          Field.of("provider", Shapes.WORD, "a provider by name, or auto"),
-          Field.of("template", Shapes.WORD, "a template by name, instead of an image"),
-          Field.of("strictNoFallback", Shapes.FLAG, "take the provider that is named and no other"),
-          Field.of("region", Shapes.WORD, "providers of this region only"),
-          Field.of("idleTimeoutSeconds", Shapes.SECONDS, "ends it when it was not used that long"));
+          Field.optional("provider", Shapes.WORD, "a provider by name, or auto"),
+          Field.optional("template", Shapes.WORD, "a template by name, instead of an image"),
+          Field.optional(
+              "strictNoFallback", Shapes.FLAG, "take the provider that is named and no other"),
+          Field.optional("region", Shapes.WORD, "providers of this region only"),
+          Field.optional(
+              "idleTimeoutSeconds", Shapes.SECONDS, "ends it when it was not used that long"));
 
   List<Route> routes() {
     return List.of(
@@ -60,90 +62,94 @@ record SandboxRoutes(Serving serving, String standardProvider) {
             .takes(
                 Parameter.header(
                     "Idempotency-Key",
-                    new Shape.Filled(255),
+                    new Shape.NonEmptyText(255),
                     "an order that is repeated with the same key makes no second sandbox"))
-            .takes(new Body.Json(new Shape.Document(Shapes.spec(beside())), false))
-            .answers(Answer.json(201, Shapes.SANDBOX))
-            .by(this::create),
+            .takes(new Body.Json(new Shape.Document(Shapes.spec(placementProperties())), false))
+            .answers(Response.json(201, Shapes.SANDBOX))
+            .handledBy(this::create),
         Route.of("GET", "/api/v1/sandboxes", "listSandboxes", "Lists sandboxes, oldest first.")
             .takes(
-                Parameter.query("tag", new Shape.Filled(600), "NAME=VALUE; all of them match")
-                    .repeated(),
-                Parameter.query("state", Shapes.STATE, "any but destroyed when absent").repeated(),
+                Parameter.query("tag", new Shape.NonEmptyText(600), "NAME=VALUE; all of them match")
+                    .asRepeatable(),
+                Parameter.query("state", Shapes.STATE, "any but destroyed when absent")
+                    .asRepeatable(),
                 Parameter.query("provider", Shapes.WORD, "who made it"),
-                Parameter.query("limit", new Shape.Whole(1, 1000), "how many; 100 when absent"),
-                Parameter.query("cursor", new Shape.Filled(256), "next of the page before"))
+                Parameter.query(
+                    "limit", new Shape.WholeNumber(1, 1000), "how many; 100 when absent"),
+                Parameter.query("cursor", new Shape.NonEmptyText(256), "next of the page before"))
             .answers(
-                Answer.json(
+                Response.json(
                     200,
                     new Shape.Obj(
-                        Field.needed("sandboxes", new Shape.ListOf(Shapes.SANDBOX, 1000), "a page"),
-                        Field.of("next", Shapes.WORD, "cursor of the next page"))))
-            .by(this::list),
+                        Field.required(
+                            "sandboxes", new Shape.ListOf(Shapes.SANDBOX, 1000), "a page"),
+                        Field.optional("next", Shapes.WORD, "cursor of the next page"))))
+            .handledBy(this::list),
         one("GET", "", "getSandbox", "Describes a sandbox.")
             .acceptsSandboxTokens()
-            .answers(Answer.json(200, Shapes.SANDBOX))
-            .by(exchange -> answer(exchange, serving.engine().entry(id(exchange)))),
+            .answers(Response.json(200, Shapes.SANDBOX))
+            .handledBy(exchange -> answer(exchange, context.engine().view(id(exchange)))),
         one("DELETE", "", "destroySandbox", "Destroys a sandbox; returns when nothing is left.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Parameter.query("force", Shapes.FLAG, "do not spare unsaved work"))
-            .answers(Answer.none())
-            .by(this::destroy),
+            .answers(Response.none())
+            .handledBy(this::destroy),
         one("POST", "/renew", "renewSandbox", "Lets a sandbox live that long from now.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(
                 new Body.Json(
-                    new Shape.Obj(Field.needed("ttlSeconds", Shapes.SECONDS, "from now")), true))
-            .answers(Answer.json(200, Shapes.SANDBOX))
-            .by(
+                    new Shape.Obj(Field.required("ttlSeconds", Shapes.SECONDS, "from now")), true))
+            .answers(Response.json(200, Shapes.SANDBOX))
+            .handledBy(
                 exchange ->
                     answer(
                         exchange,
-                        serving
+                        context
                             .engine()
                             .renew(
-                                id(exchange), Duration.ofSeconds(exchange.whole("ttlSeconds"))))),
+                                id(exchange),
+                                Duration.ofSeconds(exchange.wholeNumber("ttlSeconds"))))),
         one("POST", "/pause", "pauseSandbox", "Freezes a sandbox with its processes in memory.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
-            .answers(Answer.json(200, Shapes.SANDBOX))
-            .by(
+            .answers(Response.json(200, Shapes.SANDBOX))
+            .handledBy(
                 exchange ->
-                    answer(exchange, serving.engine().pause(id(exchange), PauseKind.MEMORY))),
+                    answer(exchange, context.engine().pause(id(exchange), PauseKind.MEMORY))),
         one("POST", "/stop", "stopSandbox", "Ends the processes of a sandbox and keeps its files.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
-            .answers(Answer.json(200, Shapes.SANDBOX))
-            .by(
+            .answers(Response.json(200, Shapes.SANDBOX))
+            .handledBy(
                 exchange ->
-                    answer(exchange, serving.engine().pause(id(exchange), PauseKind.FILESYSTEM))),
+                    answer(exchange, context.engine().pause(id(exchange), PauseKind.FILESYSTEM))),
         one("POST", "/resume", "resumeSandbox", "Makes a paused or stopped sandbox run again.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
-            .answers(Answer.json(200, Shapes.SANDBOX))
-            .by(exchange -> answer(exchange, serving.engine().resume(id(exchange)))),
+            .answers(Response.json(200, Shapes.SANDBOX))
+            .handledBy(exchange -> answer(exchange, context.engine().resume(id(exchange)))),
         one("GET", "/usage", "getUsage", "Measures what a sandbox uses.")
             .acceptsSandboxTokens()
             .answers(
-                Answer.json(
+                Response.json(
                     200,
                     new Shape.Obj(
-                        Field.needed("cpuMs", Shapes.COUNT, "processor time since the start"),
-                        Field.needed("memoryBytes", Shapes.COUNT, "in use now"),
-                        Field.needed("memoryPeakBytes", Shapes.COUNT, "the most that was seen"),
-                        Field.of("diskBytes", Shapes.COUNT, "written files, where measured"),
-                        Field.of("receivedBytes", Shapes.COUNT, "over its own network"),
-                        Field.of("sentBytes", Shapes.COUNT, "over its own network"),
-                        Field.needed("processes", Shapes.COUNT, "running now"),
-                        Field.needed("uptimeMs", Shapes.COUNT, "since the start"))))
-            .by(this::usage));
+                        Field.required("cpuMs", Shapes.COUNT, "processor time since the start"),
+                        Field.required("memoryBytes", Shapes.COUNT, "in use now"),
+                        Field.required("memoryPeakBytes", Shapes.COUNT, "the most that was seen"),
+                        Field.optional("diskBytes", Shapes.COUNT, "written files, where measured"),
+                        Field.optional("receivedBytes", Shapes.COUNT, "over its own network"),
+                        Field.optional("sentBytes", Shapes.COUNT, "over its own network"),
+                        Field.required("processes", Shapes.COUNT, "running now"),
+                        Field.required("uptimeMs", Shapes.COUNT, "since the start"))))
+            .handledBy(this::usage));
   }
 
-  private static Map<String, Object> beside() {
+  private static Map<String, Object> placementProperties() {
     Map<String, Object> properties = new LinkedHashMap<>();
-    BESIDE.fields().forEach(field -> properties.put(field.name(), field.shape().schema()));
+    PLACEMENT.fields().forEach(field -> properties.put(field.name(), field.shape().schema()));
     return properties;
   }
 
@@ -161,7 +167,7 @@ record SandboxRoutes(Serving serving, String standardProvider) {
 
   /** Returns a sandbox with the limits of its spec that its provider does not enforce. */
   private Map<String, Object> view(SandboxView entry) {
-    Map<String, Object> json = Answers.sandbox(entry);
+    Map<String, Object> json = JsonViews.sandbox(entry);
     json.put("unenforcedLimits", unenforced(entry.provider()));
     return json;
   }
@@ -169,20 +175,20 @@ record SandboxRoutes(Serving serving, String standardProvider) {
   private void create(Exchange exchange) throws IOException {
     Map<String, Object> document = new LinkedHashMap<>(exchange.body());
     Map<String, Object> beside = new LinkedHashMap<>();
-    for (Field field : BESIDE.fields()) {
+    for (Field field : PLACEMENT.fields()) {
       Object value = document.remove(field.name());
       if (value != null) {
         beside.put(field.name(), value);
       }
     }
     List<Violation> problems = new ArrayList<>();
-    BESIDE.check("", beside, problems);
+    PLACEMENT.check("", beside, problems);
     if (!problems.isEmpty()) {
-      throw Query.refused(problems);
+      throw Query.invalid(problems);
     }
     CreateRequest asked = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
-    String provider = (String) beside.getOrDefault("provider", standardProvider);
-    CreateRequest request = ending(asked).at(ProviderNames.plain(provider));
+    String provider = (String) beside.getOrDefault("provider", defaultProvider);
+    CreateRequest request = withDefaultTtl(asked).withProvider(ProviderNames.canonical(provider));
     if (Boolean.TRUE.equals(beside.get("strictNoFallback"))) {
       request = request.strict();
     }
@@ -190,7 +196,7 @@ record SandboxRoutes(Serving serving, String standardProvider) {
       request = request.inRegion(region);
     }
     if (beside.get("template") instanceof String template) {
-      request = request.from(SpecDocument.template(template, document));
+      request = request.withTemplate(SpecDocument.template(template, document));
     }
     if (beside.get("idleTimeoutSeconds") instanceof Number seconds) {
       request = request.withIdleTimeout(Duration.ofSeconds(seconds.longValue()));
@@ -198,34 +204,34 @@ record SandboxRoutes(Serving serving, String standardProvider) {
     if (exchange.header("Idempotency-Key").isPresent()) {
       request = request.withIdempotencyKey(exchange.header("Idempotency-Key").get());
     }
-    Order order = Order.of(request);
+    SandboxRequest order = SandboxRequest.of(request);
     if (asked.lifecycle().ttl().isEmpty()) {
       order = order.withDefaultTtl();
     }
-    if (HostAccessGuard.grants(exchange)) {
+    if (HostAccessGuard.mayRequestHostAccess(exchange)) {
       order = order.withHostAccess();
     }
     if (document.containsKey("id") || document.containsKey("runtimeId")) {
       order = order.withFixedId();
     }
-    Delivery delivery = serving.engine().create(order);
-    exchange.about(delivery.entry().id());
-    exchange.json(delivery.repeated() ? 200 : 201, view(delivery.entry()));
+    CreateResult delivery = context.engine().create(order);
+    exchange.setSandbox(delivery.view().id());
+    exchange.json(delivery.repeated() ? 200 : 201, view(delivery.view()));
   }
 
   /** Returns the limits that a provider does not enforce on this machine, by what it declares. */
   private List<String> unenforced(String provider) {
     Set<LimitKind> kinds = EnumSet.allOf(LimitKind.class);
-    serving.parts().health().current().stream()
+    context.components().health().current().stream()
         .filter(one -> one.name().equals(provider))
         .flatMap(one -> one.info().stream())
         .forEach(info -> kinds.removeAll(info.support().enforcedLimits()));
-    return Answers.words(kinds);
+    return JsonViews.wireNames(kinds);
   }
 
   /** A sandbox whose client names no time does not live for ever. */
-  private CreateRequest ending(CreateRequest request) {
-    return serving
+  private CreateRequest withDefaultTtl(CreateRequest request) {
+    return context
         .engine()
         .defaultTtl()
         .filter(any -> request.lifecycle().ttl().isEmpty())
@@ -234,11 +240,11 @@ record SandboxRoutes(Serving serving, String standardProvider) {
   }
 
   private void list(Exchange exchange) throws IOException {
-    SandboxFilter filter = SandboxFilter.ALL.pooled(false);
+    SandboxListFilter filter = SandboxListFilter.ALL.pooled(false);
     for (String tag : exchange.queries("tag")) {
       int equals = tag.indexOf('=');
       if (equals < 1) {
-        throw Query.refused(List.of(new Violation("tag", "must be NAME=VALUE")));
+        throw Query.invalid(List.of(new Violation("tag", "must be NAME=VALUE")));
       }
       filter = filter.label(tag.substring(0, equals), tag.substring(equals + 1));
     }
@@ -255,32 +261,32 @@ record SandboxRoutes(Serving serving, String standardProvider) {
       filter = filter.provider(exchange.query("provider").get());
     }
     int limit = exchange.query("limit").map(Integer::parseInt).orElse(USUAL_PAGE);
-    Page page = serving.engine().list(filter, exchange.query("cursor").orElse(""), limit);
+    SandboxPage page = context.engine().list(filter, exchange.query("cursor").orElse(""), limit);
     Map<String, Object> json = new LinkedHashMap<>();
-    json.put("sandboxes", page.entries().stream().map(Answers::sandbox).toList());
+    json.put("sandboxes", page.entries().stream().map(JsonViews::sandbox).toList());
     page.next().ifPresent(next -> json.put("next", next));
     exchange.json(200, json);
   }
 
   private void destroy(Exchange exchange) throws IOException {
     SandboxId id = id(exchange);
-    serving.engine().entry(id);
+    context.engine().view(id);
     boolean force = exchange.query("force").map(Boolean::parseBoolean).orElse(false);
-    serving.engine().destroy(id, force ? Destroy.FORCE : Destroy.NORMAL);
-    exchange.empty();
+    context.engine().destroy(id, force ? DestroyOptions.FORCE : DestroyOptions.NORMAL);
+    exchange.noContent();
   }
 
   private void usage(Exchange exchange) throws IOException {
     SandboxId id = id(exchange);
     UsageReporting reporting =
-        serving
+        context
             .engine()
             .sandbox(id)
             .as(UsageReporting.class)
             .orElseThrow(
                 () ->
                     Capability.unsupported(
-                        serving.engine().entry(id).provider(), "usage-reporting"));
+                        context.engine().view(id).provider(), "usage-reporting"));
     UsageReporting.Usage usage = reporting.usage();
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("cpuMs", usage.cpuTime().toMillis());

@@ -1,10 +1,10 @@
 package dev.isola.server.api;
 
-import dev.isola.engine.api.Standing;
-import dev.isola.server.context.Serving;
+import dev.isola.engine.api.ProviderStatus;
+import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
-import dev.isola.server.route.Route.Answer;
+import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.Health;
@@ -25,16 +25,16 @@ final class SetupRoutes {
 
   private static final Shape STEP =
       new Shape.Obj(
-          Field.needed(
+          Field.required(
               "about",
               new Shape.Choice(List.of("machine", "tool", "provider")),
               "what kind of thing it is"),
-          Field.needed("name", Shapes.WORD, "the thing"),
-          Field.needed("done", Shapes.FLAG, "whether there is nothing left to do"),
-          Field.needed("detail", Shapes.TEXT, "what was found"),
-          Field.needed("fix", Shapes.TEXT, "what to do next; empty when there is nothing"));
+          Field.required("name", Shapes.WORD, "the thing"),
+          Field.required("done", Shapes.FLAG, "whether there is nothing left to do"),
+          Field.required("detail", Shapes.TEXT, "what was found"),
+          Field.required("fix", Shapes.TEXT, "what to do next; empty when there is nothing"));
 
-  private final Serving serving;
+  private final ServerContext context;
   private final Supplier<List<SetupStep>> machine;
   private final ReentrantLock lock = new ReentrantLock();
   private List<SetupStep> seen = List.of();
@@ -43,8 +43,8 @@ final class SetupRoutes {
   /**
    * @param machine looks at the machine and its programs; may take its time
    */
-  SetupRoutes(Serving serving, Supplier<List<SetupStep>> machine) {
-    this.serving = serving;
+  SetupRoutes(ServerContext serving, Supplier<List<SetupStep>> machine) {
+    this.context = serving;
     this.machine = machine;
   }
 
@@ -56,26 +56,30 @@ final class SetupRoutes {
                 "getSetup",
                 "Guides through what this machine needs, what is left to do first.")
             .answers(
-                Answer.json(
+                Response.json(
                     200,
                     new Shape.Obj(
-                        Field.needed("ready", Shapes.FLAG, "whether some provider works"),
-                        Field.needed(
+                        Field.required("ready", Shapes.FLAG, "whether some provider works"),
+                        Field.required(
                             "providers", new Shape.ListOf(Shapes.WORD, 1000), "that work, by name"),
-                        Field.needed(
+                        Field.required(
                             "steps", new Shape.ListOf(STEP, 10_000), "what is not done first"))))
-            .by(this::answer));
+            .handledBy(this::answer));
   }
 
   private void answer(Exchange exchange) throws IOException {
-    List<Standing> standings = serving.parts().health().settled();
+    List<ProviderStatus> standings = context.components().health().awaitFirstProbes();
     List<SetupStep> steps = new ArrayList<>();
     standings.forEach(standing -> addTo(steps, standing));
     steps.addAll(machine());
     List<SetupStep> ordered = new ArrayList<>(steps.stream().filter(one -> !one.done()).toList());
     steps.stream().filter(SetupStep::done).forEach(ordered::add);
     List<String> working =
-        standings.stream().filter(Standing::usable).map(Standing::name).sorted().toList();
+        standings.stream()
+            .filter(ProviderStatus::usable)
+            .map(ProviderStatus::name)
+            .sorted()
+            .toList();
     exchange.json(
         200,
         Map.of(
@@ -100,7 +104,7 @@ final class SetupRoutes {
     }
   }
 
-  private static void addTo(List<SetupStep> steps, Standing standing) {
+  private static void addTo(List<SetupStep> steps, ProviderStatus standing) {
     steps.add(
         switch (standing.health()) {
           case Health.Healthy(String detail) ->
@@ -111,7 +115,7 @@ final class SetupRoutes {
               new SetupStep("provider", standing.name(), false, reason, fix);
         });
     if (standing.info().isPresent()) {
-      for (Prerequisite each : standing.info().get().requirements()) {
+      for (Prerequisite each : standing.info().get().prerequisites()) {
         if (!each.present()) {
           String optional = each.necessary() ? "" : " (optional)";
           String name = standing.name() + ": " + each.name();

@@ -15,15 +15,15 @@ final class Shapes {
   static final int LONGEST_PATH = 4096;
 
   static final Shape TEXT = new Shape.Text(1 << 20, "");
-  static final Shape WORD = new Shape.Filled(256);
-  static final Shape PATH = new Shape.Filled(LONGEST_PATH);
+  static final Shape WORD = new Shape.NonEmptyText(256);
+  static final Shape PATH = new Shape.NonEmptyText(LONGEST_PATH);
   static final Shape TIME = new Shape.Text(64, "date-time");
-  static final Shape COUNT = new Shape.Whole(0, Long.MAX_VALUE);
+  static final Shape COUNT = new Shape.WholeNumber(0, Long.MAX_VALUE);
   static final Shape FLAG = new Shape.Flag();
   static final Shape TEXTS = new Shape.MapOf(TEXT);
 
   /** A year; a longer time is none. */
-  static final Shape SECONDS = new Shape.Whole(1, 31_536_000);
+  static final Shape SECONDS = new Shape.WholeNumber(1, 31_536_000);
 
   static final Shape STATE =
       new Shape.Choice(
@@ -32,52 +32,52 @@ final class Shapes {
               .toList());
 
   static final Parameter ID =
-      Parameter.path("id", new Shape.Filled(32), "the sandbox: 1 to 32 of a-z and 0-9");
+      Parameter.path("id", new Shape.NonEmptyText(32), "the sandbox: 1 to 32 of a-z and 0-9");
 
   static final Shape SPEC = new Shape.Document(spec(Map.of()));
 
   static final Shape.Obj SANDBOX =
       new Shape.Obj(
-          Field.needed("id", WORD, "names it; can stand in a host name"),
-          Field.needed("state", STATE, "where it is in its life"),
-          Field.needed("provider", WORD, "who really made it"),
-          Field.needed("isolation", WORD, "process, container, kernel or vm"),
-          Field.needed("warm", FLAG, "whether it came from the warm pool"),
-          Field.needed(
+          Field.required("id", WORD, "names it; can stand in a host name"),
+          Field.required("state", STATE, "where it is in its life"),
+          Field.required("provider", WORD, "who really made it"),
+          Field.required("isolation", WORD, "process, container, kernel or vm"),
+          Field.required("warm", FLAG, "whether it came from the warm pool"),
+          Field.required(
               "attempts",
               new Shape.ListOf(
                   new Shape.Obj(
-                      Field.needed("provider", WORD, "who was tried"),
-                      Field.needed("reason", TEXT, "why it did not"),
-                      Field.needed("at", TIME, "when")),
+                      Field.required("provider", WORD, "who was tried"),
+                      Field.required("reason", TEXT, "why it did not"),
+                      Field.required("at", TIME, "when")),
                   100),
               "providers that were tried before"),
-          Field.needed("createdAt", TIME, "when it was ordered"),
-          Field.needed("lastActivity", TIME, "when it was last used, to the second"),
-          Field.of("expiresAt", TIME, "when its time is up; absent for never"),
-          Field.of("idleTimeoutSeconds", COUNT, "how long it may be idle"),
-          Field.of("cause", TEXT, "why it failed or ended"),
-          Field.of(
+          Field.required("createdAt", TIME, "when it was ordered"),
+          Field.required("lastActivity", TIME, "when it was last used, to the second"),
+          Field.optional("expiresAt", TIME, "when its time is up; absent for never"),
+          Field.optional("idleTimeoutSeconds", COUNT, "how long it may be idle"),
+          Field.optional("cause", TEXT, "why it failed or ended"),
+          Field.optional(
               "unenforcedLimits",
               new Shape.ListOf(WORD, 100),
               "limits that its provider does not enforce on this machine; not in lists"),
-          Field.needed("tags", TEXTS, "the caller's own"),
-          Field.needed("spec", SPEC, "what was asked, with its defaults"));
+          Field.required("tags", TEXTS, "the caller's own"),
+          Field.required("spec", SPEC, "what was asked, with its defaults"));
 
   static final Shape.Obj FILE =
       new Shape.Obj(
-          Field.needed("path", PATH, "as a next call would name it"),
-          Field.needed("name", PATH, "its last part"),
-          Field.needed(
+          Field.required("path", PATH, "as a next call would name it"),
+          Field.required("name", PATH, "its last part"),
+          Field.required(
               "type", new Shape.Choice(List.of("file", "folder", "link", "other")), "what it is"),
-          Field.needed("mode", WORD, "permission bits, such as 0644"),
-          Field.needed("size", COUNT, "in bytes"),
-          Field.needed("uid", COUNT, "of its owner"),
-          Field.needed("gid", COUNT, "of its group"),
-          Field.needed("owner", TEXT, "the owner's name inside"),
-          Field.needed("group", TEXT, "the group's name inside"),
-          Field.needed("modifiedAt", TIME, "when its content changed"),
-          Field.of("linkTarget", PATH, "as written in the link"));
+          Field.required("mode", WORD, "permission bits, such as 0644"),
+          Field.required("size", COUNT, "in bytes"),
+          Field.required("uid", COUNT, "of its owner"),
+          Field.required("gid", COUNT, "of its group"),
+          Field.required("owner", TEXT, "the owner's name inside"),
+          Field.required("group", TEXT, "the group's name inside"),
+          Field.required("modifiedAt", TIME, "when its content changed"),
+          Field.optional("linkTarget", PATH, "as written in the link"));
 
   private Shapes() {}
 

@@ -2,24 +2,24 @@ package dev.isola.server.api;
 
 import dev.isola.engine.lifecycle.ReservedTags;
 import dev.isola.engine.snapshot.ForkKind;
-import dev.isola.engine.snapshot.Forked;
-import dev.isola.engine.snapshot.Forks;
-import dev.isola.engine.snapshot.SnapshotOrder;
+import dev.isola.engine.snapshot.ForkResult;
+import dev.isola.engine.snapshot.ForkService;
 import dev.isola.engine.snapshot.SnapshotReport;
-import dev.isola.engine.snapshot.Snapshots;
+import dev.isola.engine.snapshot.SnapshotRequest;
+import dev.isola.engine.snapshot.SnapshotService;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.Scope;
-import dev.isola.server.context.Serving;
+import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
-import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
-import dev.isola.snapshot.Difference;
-import dev.isola.snapshot.chunk.ChunkStore.Swept;
+import dev.isola.snapshot.SnapshotDiff;
+import dev.isola.snapshot.chunk.ChunkStore.GarbageStats;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.spec.Violation;
 import java.io.IOException;
@@ -33,49 +33,49 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Snapshots: taken, listed, compared, removed; forks. One is restored by naming it as an image. */
-record SnapshotRoutes(Serving serving) {
+record SnapshotRoutes(ServerContext context) {
   private static final int MOST_LISTED = 10_000;
   private static final int MOST_PATTERNS = 256;
   private static final Shape PATTERNS = new Shape.ListOf(Shapes.PATH, MOST_PATTERNS);
   private static final Shape PATHS = new Shape.ListOf(Shapes.PATH, Integer.MAX_VALUE);
 
   private static final Shape KINDS =
-      new Shape.Choice(Stream.of(ForkKind.values()).map(ForkKind::word).toList());
+      new Shape.Choice(Stream.of(ForkKind.values()).map(ForkKind::wireName).toList());
 
   private static final Shape SCOPES = new Shape.Choice(List.of("everything", "folder"));
 
   private static final Parameter SNAPSHOT =
-      Parameter.path("snapshot", new Shape.Filled(40), "the snapshot's id");
+      Parameter.path("snapshot", new Shape.NonEmptyText(40), "the snapshot's id");
 
   private static final Shape.Obj SHAPE =
       new Shape.Obj(
-          Field.needed("id", Shapes.WORD, "names it; snapshot:ID is an image"),
-          Field.needed("createdAt", Shapes.TIME, "when it was taken"),
-          Field.needed("sandbox", Shapes.WORD, "whose files they were"),
-          Field.needed("provider", Shapes.WORD, "that ran it"),
-          Field.needed("runtime", Shapes.WORD, "the version of Isola that took it"),
-          Field.needed("architecture", Shapes.WORD, "of the machine"),
-          Field.needed("kind", Shapes.WORD, "filesystem: processes begin anew"),
-          Field.needed("tags", Shapes.TEXTS, "the caller's own"),
-          Field.of("parent", Shapes.WORD, "the one before it that it was compared with"),
-          Field.of("image", Shapes.TEXT, "that the files stand on"),
-          Field.needed("path", Shapes.PATH, "the folder inside the sandbox"),
-          Field.needed("include", PATTERNS, "patterns of what is in it; all when empty"),
-          Field.needed("exclude", PATTERNS, "patterns of what is left out"),
-          Field.needed("scope", SCOPES, "everything that the sandbox wrote, or a folder"),
-          Field.of("imageDigest", Shapes.TEXT, "of the image whose changes are in it"),
-          Field.of("folders", PATHS, "that are in it whole, when it is everything"),
-          Field.needed("files", Shapes.COUNT, "folders and links among them"),
-          Field.needed("bytes", Shapes.COUNT, "of content in all"),
-          Field.needed("newBytes", Shapes.COUNT, "of content that the store did not have"),
-          Field.needed("storedBytes", Shapes.COUNT, "that those take in the store"),
-          Field.needed("checksum", Shapes.WORD, "SHA-256 over the list of files"));
+          Field.required("id", Shapes.WORD, "names it; snapshot:ID is an image"),
+          Field.required("createdAt", Shapes.TIME, "when it was taken"),
+          Field.required("sandbox", Shapes.WORD, "whose files they were"),
+          Field.required("provider", Shapes.WORD, "that ran it"),
+          Field.required("runtime", Shapes.WORD, "the version of Isola that took it"),
+          Field.required("architecture", Shapes.WORD, "of the machine"),
+          Field.required("kind", Shapes.WORD, "filesystem: processes begin anew"),
+          Field.required("tags", Shapes.TEXTS, "the caller's own"),
+          Field.optional("parent", Shapes.WORD, "the one before it that it was compared with"),
+          Field.optional("image", Shapes.TEXT, "that the files stand on"),
+          Field.required("path", Shapes.PATH, "the folder inside the sandbox"),
+          Field.required("include", PATTERNS, "patterns of what is in it; all when empty"),
+          Field.required("exclude", PATTERNS, "patterns of what is left out"),
+          Field.required("scope", SCOPES, "everything that the sandbox wrote, or a folder"),
+          Field.optional("imageDigest", Shapes.TEXT, "of the image whose changes are in it"),
+          Field.optional("folders", PATHS, "that are in it whole, when it is everything"),
+          Field.required("files", Shapes.COUNT, "folders and links among them"),
+          Field.required("bytes", Shapes.COUNT, "of content in all"),
+          Field.required("newBytes", Shapes.COUNT, "of content that the store did not have"),
+          Field.required("storedBytes", Shapes.COUNT, "that those take in the store"),
+          Field.required("checksum", Shapes.WORD, "SHA-256 over the list of files"));
 
   private static final Shape.Obj ERROR =
       new Shape.Obj(
-          Field.needed("code", Shapes.WORD, "as in a problem"),
-          Field.needed("detail", Shapes.TEXT, "what went wrong"),
-          Field.needed("remedy", Shapes.TEXT, "what to do"));
+          Field.required("code", Shapes.WORD, "as in a problem"),
+          Field.required("detail", Shapes.TEXT, "what went wrong"),
+          Field.required("remedy", Shapes.TEXT, "what to do"));
 
   List<Route> routes() {
     return List.of(
@@ -89,24 +89,26 @@ record SnapshotRoutes(Serving serving) {
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.of("tags", Shapes.TEXTS, "your own words"),
-                        Field.of(
+                        Field.optional("tags", Shapes.TEXTS, "your own words"),
+                        Field.optional(
                             "scope",
                             SCOPES,
                             "everything that the sandbox wrote, or a folder; everything, unless"
                                 + " path, include or exclude is given"),
-                        Field.of("path", Shapes.PATH, "the folder; the workspace when absent"),
-                        Field.of("include", PATTERNS, "patterns of what is taken"),
-                        Field.of("exclude", PATTERNS, "patterns of what is left out")),
+                        Field.optional(
+                            "path", Shapes.PATH, "the folder; the workspace when absent"),
+                        Field.optional("include", PATTERNS, "patterns of what is taken"),
+                        Field.optional("exclude", PATTERNS, "patterns of what is left out")),
                     false))
             .answers(
-                Answer.json(
+                Response.json(
                     201,
                     SHAPE.and(
-                        Field.needed("heldMs", Shapes.COUNT, "how long commands were held"),
-                        Field.needed("incremental", Shapes.FLAG, "whether only changes were read"),
-                        Field.needed("readBytes", Shapes.COUNT, "read from the sandbox"))))
-            .by(this::create),
+                        Field.required("heldMs", Shapes.COUNT, "how long commands were held"),
+                        Field.required(
+                            "incremental", Shapes.FLAG, "whether only changes were read"),
+                        Field.required("readBytes", Shapes.COUNT, "read from the sandbox"))))
+            .handledBy(this::create),
         Route.of(
                 "POST",
                 "/api/v1/sandboxes/{id}/fork",
@@ -117,76 +119,81 @@ record SnapshotRoutes(Serving serving) {
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.of("count", new Shape.Whole(1, Forks.MOST), "how many; one"),
-                        Field.of(
+                        Field.optional(
+                            "count",
+                            new Shape.WholeNumber(1, ForkService.MAX_FORKS),
+                            "how many; one"),
+                        Field.optional(
                             "kind",
                             KINDS,
                             "filesystem, and processes begin anew; memory is refused: no provider"
                                 + " can")),
                     false))
             .answers(
-                Answer.json(
+                Response.json(
                     200,
                     new Shape.Obj(
-                        Field.needed("kind", KINDS, "filesystem: processes begin anew"),
-                        Field.needed(
+                        Field.required("kind", KINDS, "filesystem: processes begin anew"),
+                        Field.required(
                             "forks",
                             new Shape.ListOf(
                                 new Shape.Obj(
-                                    Field.of("sandbox", Shapes.SANDBOX, "when it was made"),
-                                    Field.of(
+                                    Field.optional("sandbox", Shapes.SANDBOX, "when it was made"),
+                                    Field.optional(
                                         "by",
                                         Shapes.WORD,
                                         "how its files came: mount when they are shared,"
                                             + " restore when they were copied"),
-                                    Field.of("error", ERROR, "when not")),
-                                Forks.MOST),
+                                    Field.optional("error", ERROR, "when not")),
+                                ForkService.MAX_FORKS),
                             "as many as were asked for"))))
-            .by(this::fork),
+            .handledBy(this::fork),
         Route.of("GET", "/api/v1/snapshots", "listSnapshots", "Lists snapshots, oldest first.")
             .takes(
                 Parameter.query("sandbox", Shapes.WORD, "whose files they were"),
                 Parameter.query("provider", Shapes.WORD, "that ran it"),
-                Parameter.query("tag", new Shape.Filled(600), "NAME=VALUE; all of them match")
-                    .repeated())
+                Parameter.query("tag", new Shape.NonEmptyText(600), "NAME=VALUE; all of them match")
+                    .asRepeatable())
             .answers(
-                Answer.json(
+                Response.json(
                     200,
                     new Shape.Obj(
-                        Field.needed(
+                        Field.required(
                             "snapshots", new Shape.ListOf(SHAPE, MOST_LISTED), "all of them"))))
-            .by(this::list),
+            .handledBy(this::list),
         one("GET", "", "getSnapshot", "Describes a snapshot.")
-            .answers(Answer.json(200, SHAPE))
-            .by(exchange -> exchange.json(200, json(snapshots().get(id(exchange))))),
+            .answers(Response.json(200, SHAPE))
+            .handledBy(exchange -> exchange.json(200, json(snapshots().get(id(exchange))))),
         one("DELETE", "", "removeSnapshot", "Removes a snapshot; a collection frees its space.")
             .needs(Scope.USE)
-            .by(
+            .handledBy(
                 exchange -> {
                   snapshots().remove(id(exchange));
-                  exchange.empty();
+                  exchange.noContent();
                 }),
         one("GET", "/diff", "diffSnapshots", "Tells what became of files between two snapshots.")
-            .takes(Parameter.query("to", new Shape.Filled(40), "the later snapshot").needed())
+            .takes(
+                Parameter.query("to", new Shape.NonEmptyText(40), "the later snapshot")
+                    .asRequired())
             .answers(
-                Answer.json(
+                Response.json(
                     200,
                     new Shape.Obj(
-                        Field.needed("added", PATHS, "only in the later one"),
-                        Field.needed("changed", PATHS, "in both, and not the same"),
-                        Field.needed("removed", PATHS, "only in the earlier one"))))
-            .by(this::difference),
+                        Field.required("added", PATHS, "only in the later one"),
+                        Field.required("changed", PATHS, "in both, and not the same"),
+                        Field.required("removed", PATHS, "only in the earlier one"))))
+            .handledBy(this::difference),
         Route.of("POST", "/api/v1/gc/snapshots", "collectSnapshots", "Frees what nobody needs.")
             .needs(Scope.ADMIN)
             .answers(
-                Answer.json(
+                Response.json(
                     200,
                     new Shape.Obj(
-                        Field.needed("packs", Shapes.COUNT, "that were removed or written anew"),
-                        Field.needed("bytes", Shapes.COUNT, "that came back"))))
-            .by(
+                        Field.required("packs", Shapes.COUNT, "that were removed or written anew"),
+                        Field.required("bytes", Shapes.COUNT, "that came back"))))
+            .handledBy(
                 exchange -> {
-                  Swept swept = snapshots().collect();
+                  GarbageStats swept = snapshots().collect();
                   exchange.json(200, Map.of("packs", swept.packs(), "bytes", swept.bytes()));
                 }));
   }
@@ -195,8 +202,8 @@ record SnapshotRoutes(Serving serving) {
     return Route.of(method, "/api/v1/snapshots/{snapshot}" + rest, name, summary).takes(SNAPSHOT);
   }
 
-  private Snapshots snapshots() {
-    return serving.engine().snapshots();
+  private SnapshotService snapshots() {
+    return context.engine().snapshots();
   }
 
   private static String id(Exchange exchange) {
@@ -209,9 +216,9 @@ record SnapshotRoutes(Serving serving) {
     if (body.get("tags") instanceof Map<?, ?> given) {
       given.forEach((name, value) -> tags.put(String.valueOf(name), String.valueOf(value)));
     }
-    ReservedTags.refuse(tags);
-    SnapshotOrder order =
-        new SnapshotOrder(
+    ReservedTags.reject(tags);
+    SnapshotRequest order =
+        new SnapshotRequest(
             tags,
             scope(body),
             Optional.ofNullable((String) body.get("path")),
@@ -225,7 +232,7 @@ record SnapshotRoutes(Serving serving) {
     exchange.json(201, json);
   }
 
-  private static SnapshotOrder.Scope scope(Map<String, Object> body) {
+  private static SnapshotRequest.Scope scope(Map<String, Object> body) {
     List<Violation> folder =
         Stream.of("path", "include", "exclude")
             .filter(body::containsKey)
@@ -233,11 +240,11 @@ record SnapshotRoutes(Serving serving) {
             .map(name -> new Violation(name, "goes with scope folder only"))
             .toList();
     if (!(body.get("scope") instanceof String word)) {
-      return folder.isEmpty() ? SnapshotOrder.Scope.EVERYTHING : SnapshotOrder.Scope.FOLDER;
+      return folder.isEmpty() ? SnapshotRequest.Scope.EVERYTHING : SnapshotRequest.Scope.FOLDER;
     }
-    SnapshotOrder.Scope scope = SnapshotOrder.Scope.valueOf(word.toUpperCase(Locale.ROOT));
-    if (scope == SnapshotOrder.Scope.EVERYTHING && !folder.isEmpty()) {
-      throw Query.refused(folder);
+    SnapshotRequest.Scope scope = SnapshotRequest.Scope.valueOf(word.toUpperCase(Locale.ROOT));
+    if (scope == SnapshotRequest.Scope.EVERYTHING && !folder.isEmpty()) {
+      throw Query.invalid(folder);
     }
     return scope;
   }
@@ -253,25 +260,29 @@ record SnapshotRoutes(Serving serving) {
             ? ForkKind.valueOf(word.toUpperCase(Locale.ROOT))
             : ForkKind.FILESYSTEM;
     List<Map<String, Object>> forks =
-        serving
+        context
             .engine()
-            .fork(SandboxRoutes.id(exchange), count, kind, HostAccessGuard.grants(exchange))
+            .fork(
+                SandboxRoutes.id(exchange),
+                count,
+                kind,
+                HostAccessGuard.mayRequestHostAccess(exchange))
             .stream()
             .map(SnapshotRoutes::fork)
             .toList();
-    exchange.json(200, Map.of("kind", kind.word(), "forks", forks));
+    exchange.json(200, Map.of("kind", kind.wireName(), "forks", forks));
   }
 
-  private static Map<String, Object> fork(Forked fork) {
+  private static Map<String, Object> fork(ForkResult fork) {
     return switch (fork) {
-      case Forked.Made(var entry, var by) ->
-          Map.of("sandbox", Answers.sandbox(entry), "by", by.name().toLowerCase(Locale.ROOT));
-      case Forked.Failed(var why) ->
+      case ForkResult.Created(var entry, var by) ->
+          Map.of("sandbox", JsonViews.sandbox(entry), "by", by.name().toLowerCase(Locale.ROOT));
+      case ForkResult.Failed(var why) ->
           Map.of(
               "error",
               Map.of(
                   "code", why.code().name(),
-                  "detail", why.fault().what(),
+                  "detail", why.fault().problem(),
                   "remedy", why.fault().remedy()));
     };
   }
@@ -281,7 +292,7 @@ record SnapshotRoutes(Serving serving) {
     for (String tag : exchange.queries("tag")) {
       int equals = tag.indexOf('=');
       if (equals < 1) {
-        throw Query.refused(List.of(new Violation("tag", "must be NAME=VALUE")));
+        throw Query.invalid(List.of(new Violation("tag", "must be NAME=VALUE")));
       }
       tags.put(tag.substring(0, equals), tag.substring(equals + 1));
     }
@@ -299,16 +310,16 @@ record SnapshotRoutes(Serving serving) {
   }
 
   private void difference(Exchange exchange) throws IOException {
-    Difference found = snapshots().difference(id(exchange), exchange.query("to").orElseThrow());
+    SnapshotDiff found = snapshots().difference(id(exchange), exchange.query("to").orElseThrow());
     Map<String, Object> json = new LinkedHashMap<>();
-    json.put("added", shown(found.added()));
-    json.put("changed", shown(found.changed()));
-    json.put("removed", shown(found.removed()));
+    json.put("added", utf8Paths(found.added()));
+    json.put("changed", utf8Paths(found.changed()));
+    json.put("removed", utf8Paths(found.removed()));
     exchange.json(200, json);
   }
 
   /** Paths are bytes in a snapshot, each char one of them; people read UTF-8. */
-  private static List<String> shown(List<String> paths) {
+  private static List<String> utf8Paths(List<String> paths) {
     return paths.stream()
         .map(path -> new String(path.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8))
         .toList();
@@ -326,9 +337,9 @@ record SnapshotRoutes(Serving serving) {
     json.put("tags", snapshot.tags());
     snapshot.parent().ifPresent(parent -> json.put("parent", parent));
     snapshot.image().ifPresent(image -> json.put("image", image));
-    json.put("scope", snapshot.written().isPresent() ? "everything" : "folder");
+    json.put("scope", snapshot.coverage().isPresent() ? "everything" : "folder");
     snapshot
-        .written()
+        .coverage()
         .ifPresent(
             written -> {
               written.imageDigest().ifPresent(digest -> json.put("imageDigest", digest));

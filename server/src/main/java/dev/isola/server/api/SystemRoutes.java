@@ -1,11 +1,11 @@
 package dev.isola.server.api;
 
-import dev.isola.server.context.Serving;
-import dev.isola.server.limit.Turnstile;
+import dev.isola.server.context.ServerContext;
+import dev.isola.server.limit.RateLimiter;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.OpenApi;
 import dev.isola.server.route.Route;
-import dev.isola.server.route.Route.Answer;
+import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.error.ErrorCode;
@@ -18,48 +18,49 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /** How the server is, and what it offers. */
-record SystemRoutes(Serving serving, Supplier<List<Route>> table, String version) {
-  private static final Shape OK = new Shape.Obj(Field.needed("status", Shapes.WORD, "ok or ready"));
+record SystemRoutes(ServerContext context, Supplier<List<Route>> table, String version) {
+  private static final Shape OK =
+      new Shape.Obj(Field.required("status", Shapes.WORD, "ok or ready"));
 
   List<Route> routes() {
     return List.of(
         Route.of("GET", "/healthz", "health", "Tells that the process answers.")
-            .open()
-            .answers(Answer.json(200, OK))
-            .by(exchange -> exchange.json(200, Map.of("status", "ok"))),
+            .withoutKey()
+            .answers(Response.json(200, OK))
+            .handledBy(exchange -> exchange.json(200, Map.of("status", "ok"))),
         Route.of(
                 "GET",
                 "/readyz",
                 "ready",
                 "Tells that a provider that the configuration allows is healthy; 503 otherwise.")
-            .open()
-            .answers(Answer.json(200, OK))
-            .by(this::ready),
+            .withoutKey()
+            .answers(Response.json(200, OK))
+            .handledBy(this::ready),
         Route.of("GET", "/metrics", "metrics", "Metrics in the text format of Prometheus.")
-            .answers(Answer.of("text/plain", "metrics"))
-            .by(this::metrics),
+            .answers(Response.of("text/plain", "metrics"))
+            .handledBy(this::metrics),
         Route.of("GET", "/api/v1/openapi.json", "openapi", "This document.")
-            .open()
-            .answers(Answer.of("application/json", "OpenAPI 3.1"))
-            .by(exchange -> exchange.json(200, OpenApi.describe(table.get(), version))));
+            .withoutKey()
+            .answers(Response.of("application/json", "OpenAPI 3.1"))
+            .handledBy(exchange -> exchange.json(200, OpenApi.describe(table.get(), version))));
   }
 
   /** Answers at once. What is wrong is not told: nobody needs a key for this. */
   private void ready(Exchange exchange) throws IOException {
-    Serving.Parts parts = serving.current().orElseThrow(Serving::unavailable);
+    ServerContext.Components parts = context.current().orElseThrow(ServerContext::unavailable);
     if (!parts.engine().readiness().isReady()) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
               "no provider that the configuration allows is healthy",
               "isola doctor says why, and /api/v1/providers with a key")
-          .with(Turnstile.RETRY_AFTER, "5")
+          .with(RateLimiter.RETRY_AFTER, "5")
           .exception();
     }
     exchange.json(200, Map.of("status", "ready"));
   }
 
   private void metrics(Exchange exchange) throws IOException {
-    byte[] text = serving.engine().metrics().scrape().getBytes(StandardCharsets.UTF_8);
+    byte[] text = context.engine().metrics().scrape().getBytes(StandardCharsets.UTF_8);
     try (OutputStream out =
         exchange.begin(
             200,

@@ -1,19 +1,19 @@
 package dev.isola.server.api;
 
-import dev.isola.engine.api.BuildLine;
+import dev.isola.engine.api.BuildLogEntry;
 import dev.isola.engine.api.BuildView;
 import dev.isola.engine.template.BuildLogPage;
 import dev.isola.engine.template.TemplateService;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
-import dev.isola.server.context.Serving;
+import dev.isola.server.context.ServerContext;
 import dev.isola.server.error.Problem;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
-import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.error.SandboxException;
@@ -30,7 +30,7 @@ import java.util.stream.Stream;
  * Builds of templates, their logs, and the archives that their steps copy from. Logs hold what the
  * operator's commands print, so they need the scope admin.
  */
-record TemplateBuildRoutes(Serving serving) {
+record TemplateBuildRoutes(ServerContext context) {
   private static final String BUILDS = TemplateRoutes.TEMPLATE + "/{name}/builds";
   private static final String UPLOAD = TemplateRoutes.TEMPLATE + "/uploads/{digest}";
   private static final Duration LOOK_UP = Duration.ofMillis(500);
@@ -39,36 +39,39 @@ record TemplateBuildRoutes(Serving serving) {
   private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
 
   private static final Parameter BUILD =
-      Parameter.path("build", new Shape.Filled(64), "the build's id");
+      Parameter.path("build", new Shape.NonEmptyText(64), "the build's id");
   private static final Parameter DIGEST =
-      Parameter.path("digest", new Shape.Filled(64), "SHA-256 of the archive, in hexadecimal");
+      Parameter.path(
+          "digest", new Shape.NonEmptyText(64), "SHA-256 of the archive, in hexadecimal");
 
   static final Shape.Obj SHAPE =
       new Shape.Obj(
-          Field.needed("id", Shapes.WORD, "names it"),
-          Field.needed("template", Shapes.WORD, "the id of the template"),
-          Field.needed(
+          Field.required("id", Shapes.WORD, "names it"),
+          Field.required("template", Shapes.WORD, "the id of the template"),
+          Field.required(
               "state",
-              new Shape.Choice(Stream.of(BuildView.State.values()).map(Answers::word).toList()),
+              new Shape.Choice(
+                  Stream.of(BuildView.State.values()).map(JsonViews::wireName).toList()),
               "how far it is"),
-          Field.of("reason", Shapes.TEXT, "why it failed; *** below scope admin"),
-          Field.of("failedStep", Shapes.COUNT, "the number of the step that failed, from 1 on"),
-          Field.needed("createdAt", Shapes.TIME, "when it was asked for"),
-          Field.needed("updatedAt", Shapes.TIME, "when its state changed"));
+          Field.optional("reason", Shapes.TEXT, "why it failed; *** below scope admin"),
+          Field.optional(
+              "failedStep", Shapes.COUNT, "the number of the step that failed, from 1 on"),
+          Field.required("createdAt", Shapes.TIME, "when it was asked for"),
+          Field.required("updatedAt", Shapes.TIME, "when its state changed"));
 
   List<Route> routes() {
     return List.of(
         Route.of("GET", BUILDS, "listTemplateBuilds", "Lists builds of a template, newest first.")
             .takes(TemplateRoutes.NAME)
             .answers(
-                Answer.json(
+                Response.json(
                     200,
                     new Shape.Obj(
-                        Field.needed(
+                        Field.required(
                             "builds",
                             new Shape.ListOf(SHAPE, MOST_BUILDS),
                             "those that are remembered"))))
-            .by(
+            .handledBy(
                 exchange ->
                     exchange.json(
                         200,
@@ -79,8 +82,8 @@ record TemplateBuildRoutes(Serving serving) {
                                 .toList()))),
         Route.of("GET", BUILDS + "/{build}", "getTemplateBuild", "Describes a build.")
             .takes(TemplateRoutes.NAME, BUILD)
-            .answers(Answer.json(200, SHAPE))
-            .by(
+            .answers(Response.json(200, SHAPE))
+            .handledBy(
                 exchange ->
                     exchange.json(
                         200, json(templates().build(template(exchange), build(exchange))))),
@@ -96,18 +99,18 @@ record TemplateBuildRoutes(Serving serving) {
                 BUILD,
                 Parameter.query("offset", Shapes.COUNT, "how many lines to skip; 0"),
                 Parameter.header("Last-Event-ID", Shapes.COUNT, "instead of offset"))
-            .answers(Answer.of("text/event-stream", "lines, then the result"))
-            .by(this::follow),
+            .answers(Response.of("text/event-stream", "lines, then the result"))
+            .handledBy(this::follow),
         Route.of("GET", UPLOAD, "getTemplateUpload", "Tells whether an archive is there.")
             .needs(Scope.ADMIN)
             .takes(DIGEST)
             .answers(
-                Answer.json(
+                Response.json(
                     200,
                     new Shape.Obj(
-                        Field.needed("sha256", Shapes.WORD, "that was asked for"),
-                        Field.needed("uploaded", Shapes.FLAG, "whether it is there"))))
-            .by(
+                        Field.required("sha256", Shapes.WORD, "that was asked for"),
+                        Field.required("uploaded", Shapes.FLAG, "whether it is there"))))
+            .handledBy(
                 exchange ->
                     exchange.json(
                         200,
@@ -125,19 +128,19 @@ record TemplateBuildRoutes(Serving serving) {
             .needs(Scope.ADMIN)
             .takes(DIGEST)
             .takes(new Body.Stream("application/x-tar"))
-            .by(
+            .handledBy(
                 exchange -> {
                   templates().upload(digest(exchange), exchange.content());
-                  exchange.empty();
+                  exchange.noContent();
                 }));
   }
 
   private TemplateService templates() {
-    return serving.engine().templates();
+    return context.engine().templates();
   }
 
   private String template(Exchange exchange) {
-    return TemplateRoutes.template(serving, exchange).id();
+    return TemplateRoutes.template(context, exchange).id();
   }
 
   private static String build(Exchange exchange) {
@@ -147,7 +150,7 @@ record TemplateBuildRoutes(Serving serving) {
   private static String digest(Exchange exchange) {
     String digest = exchange.path("digest");
     if (!SHA256.matcher(digest).matches()) {
-      throw Query.refused(
+      throw Query.invalid(
           List.of(new Violation("digest", "must be 64 hexadecimal digits in lower case")));
     }
     return digest;
@@ -163,7 +166,7 @@ record TemplateBuildRoutes(Serving serving) {
             .or(() -> exchange.query("offset"))
             .map(Long::parseLong)
             .orElse(0L);
-    try (Sse sse = Sse.begin(exchange)) {
+    try (SseResponse sse = SseResponse.begin(exchange)) {
       try {
         follow(exchange, sse, template, build, offset);
       } catch (SandboxException e) {
@@ -172,14 +175,14 @@ record TemplateBuildRoutes(Serving serving) {
     }
   }
 
-  private void follow(Exchange exchange, Sse sse, String template, String build, long from)
+  private void follow(Exchange exchange, SseResponse sse, String template, String build, long from)
       throws IOException {
     long offset = from;
     long spoke = System.nanoTime();
-    while (!exchange.ending()) {
+    while (!exchange.isShuttingDown()) {
       BuildLogPage page = templates().log(template, build, offset, PAGE);
       long number = page.next() - page.lines().size();
-      for (BuildLine line : page.lines()) {
+      for (BuildLogEntry line : page.lines()) {
         sse.send("line", Long.toString(number + 1), json(number, line));
         number++;
         spoke = System.nanoTime();
@@ -189,8 +192,8 @@ record TemplateBuildRoutes(Serving serving) {
         sse.send("result", Long.toString(offset), disclosed(templates().build(template, build)));
         return;
       }
-      if (System.nanoTime() - spoke > Sse.BREATH.toNanos()) {
-        sse.breathe();
+      if (System.nanoTime() - spoke > SseResponse.KEEPALIVE_INTERVAL.toNanos()) {
+        sse.sendKeepalive();
         spoke = System.nanoTime();
       }
       if (page.lines().isEmpty()) {
@@ -199,11 +202,11 @@ record TemplateBuildRoutes(Serving serving) {
     }
   }
 
-  private static Map<String, Object> json(long number, BuildLine line) {
+  private static Map<String, Object> json(long number, BuildLogEntry line) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("number", number);
     json.put("at", line.at().toString());
-    json.put("level", Answers.word(line.level()));
+    json.put("level", JsonViews.wireName(line.level()));
     line.step().ifPresent(step -> json.put("step", step));
     json.put("message", line.message());
     return json;
@@ -220,7 +223,7 @@ record TemplateBuildRoutes(Serving serving) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("id", build.id());
     json.put("template", build.template());
-    json.put("state", Answers.word(build.state()));
+    json.put("state", JsonViews.wireName(build.state()));
     if (!build.reason().isEmpty()) {
       json.put("reason", build.reason());
     }

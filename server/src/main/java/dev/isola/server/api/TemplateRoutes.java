@@ -7,12 +7,12 @@ import dev.isola.engine.template.BuildSettings;
 import dev.isola.engine.template.TemplateService;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
-import dev.isola.server.context.Serving;
+import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
-import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.error.ErrorCode;
@@ -29,49 +29,52 @@ import java.util.stream.Stream;
  * Templates: built from recipes, listed, removed. A build decides what runs in the sandboxes of
  * other clients, so it needs the scope admin.
  */
-record TemplateRoutes(Serving serving) {
+record TemplateRoutes(ServerContext context) {
   static final String TEMPLATE = "/api/v1/templates";
 
   static final Parameter NAME =
-      Parameter.path("name", new Shape.Filled(128), "the template's name or id");
+      Parameter.path("name", new Shape.NonEmptyText(128), "the template's name or id");
 
   private static final int MOST_LISTED = 100_000;
   private static final List<String> NETWORKS =
-      Stream.of(NetworkMode.BRIDGE, NetworkMode.HOST).map(Answers::word).toList();
+      Stream.of(NetworkMode.BRIDGE, NetworkMode.HOST).map(JsonViews::wireName).toList();
 
   private static final Shape.Obj SHAPE =
       new Shape.Obj(
-          Field.needed("id", Shapes.WORD, "its id, which no other template ever has"),
-          Field.needed("name", Shapes.WORD, "by which a create names it"),
-          Field.needed("names", new Shape.ListOf(Shapes.WORD, 1000), "all names, with their tags"),
-          Field.of("image", Shapes.WORD, "its image; absent until a build has succeeded"),
-          Field.needed("env", Shapes.TEXTS, "variables of its sandboxes; *** below scope use"),
-          Field.of("user", Shapes.WORD, "that runs commands"),
-          Field.of("cwd", Shapes.PATH, "in which commands run"),
-          Field.of("start", Shapes.TEXT, "runs in the background; *** below scope use"),
-          Field.of("ready", Shapes.TEXT, "succeeds once start can be used; *** below scope use"),
-          Field.of("cpu", Shapes.COUNT, "cores of its sandboxes"),
-          Field.of("memoryMb", Shapes.COUNT, "memory of its sandboxes"),
-          Field.needed("build", Shapes.WORD, "the newest build"),
-          Field.needed("createdAt", Shapes.TIME, "when it was first asked for"),
-          Field.needed("updatedAt", Shapes.TIME, "when it last changed"));
+          Field.required("id", Shapes.WORD, "its id, which no other template ever has"),
+          Field.required("name", Shapes.WORD, "by which a create names it"),
+          Field.required(
+              "names", new Shape.ListOf(Shapes.WORD, 1000), "all names, with their tags"),
+          Field.optional("image", Shapes.WORD, "its image; absent until a build has succeeded"),
+          Field.required("env", Shapes.TEXTS, "variables of its sandboxes; *** below scope use"),
+          Field.optional("user", Shapes.WORD, "that runs commands"),
+          Field.optional("cwd", Shapes.PATH, "in which commands run"),
+          Field.optional("start", Shapes.TEXT, "runs in the background; *** below scope use"),
+          Field.optional(
+              "ready", Shapes.TEXT, "succeeds once start can be used; *** below scope use"),
+          Field.optional("cpu", Shapes.COUNT, "cores of its sandboxes"),
+          Field.optional("memoryMb", Shapes.COUNT, "memory of its sandboxes"),
+          Field.required("build", Shapes.WORD, "the newest build"),
+          Field.required("createdAt", Shapes.TIME, "when it was first asked for"),
+          Field.required("updatedAt", Shapes.TIME, "when it last changed"));
 
   private static final Shape.Obj BUILD =
       new Shape.Obj(
-          Field.needed("recipe", new Shape.Document(recipe()), "how it is built"),
-          Field.of("provider", Shapes.WORD, "that makes the sandbox of the build"),
-          Field.of("network", new Shape.Choice(NETWORKS), "of the steps; the provider's default"));
+          Field.required("recipe", new Shape.Document(recipe()), "how it is built"),
+          Field.optional("provider", Shapes.WORD, "that makes the sandbox of the build"),
+          Field.optional(
+              "network", new Shape.Choice(NETWORKS), "of the steps; the provider's default"));
 
   List<Route> routes() {
     return List.of(
         Route.of("GET", TEMPLATE, "listTemplates", "Lists templates, by name.")
             .answers(
-                Answer.json(
+                Response.json(
                     200,
                     new Shape.Obj(
-                        Field.needed(
+                        Field.required(
                             "templates", new Shape.ListOf(SHAPE, MOST_LISTED), "all of them"))))
-            .by(
+            .handledBy(
                 exchange ->
                     exchange.json(
                         200,
@@ -80,8 +83,8 @@ record TemplateRoutes(Serving serving) {
                             templates().list().stream().map(TemplateRoutes::json).toList()))),
         Route.of("GET", TEMPLATE + "/{name}", "getTemplate", "Describes a template.")
             .takes(NAME)
-            .answers(Answer.json(200, SHAPE))
-            .by(exchange -> exchange.json(200, json(template(serving, exchange)))),
+            .answers(Response.json(200, SHAPE))
+            .handledBy(exchange -> exchange.json(200, json(template(context, exchange)))),
         Route.of(
                 "DELETE",
                 TEMPLATE + "/{name}",
@@ -89,10 +92,10 @@ record TemplateRoutes(Serving serving) {
                 "Removes a template with its image and builds; refused while a sandbox uses it.")
             .needs(Scope.ADMIN)
             .takes(NAME)
-            .by(
+            .handledBy(
                 exchange -> {
-                  templates().remove(template(serving, exchange).id());
-                  exchange.empty();
+                  templates().remove(template(context, exchange).id());
+                  exchange.noContent();
                 }),
         Route.of(
                 "POST",
@@ -103,15 +106,15 @@ record TemplateRoutes(Serving serving) {
             .needs(Scope.ADMIN)
             .takes(NAME)
             .takes(new Body.Json(BUILD, true))
-            .answers(Answer.json(202, TemplateBuildRoutes.SHAPE))
-            .by(this::build));
+            .answers(Response.json(202, TemplateBuildRoutes.SHAPE))
+            .handledBy(this::build));
   }
 
   private TemplateService templates() {
-    return serving.engine().templates();
+    return context.engine().templates();
   }
 
-  static TemplateView template(Serving serving, Exchange exchange) {
+  static TemplateView template(ServerContext serving, Exchange exchange) {
     String name = exchange.path("name");
     return serving
         .engine()
@@ -133,7 +136,7 @@ record TemplateRoutes(Serving serving) {
     BuildSettings settings =
         new BuildSettings(
             exchange.body().get("provider") instanceof String provider
-                ? ProviderNames.plain(provider)
+                ? ProviderNames.canonical(provider)
                 : "",
             exchange.body().get("network") instanceof String mode
                 ? NetworkMode.valueOf(mode.toUpperCase(Locale.ROOT))

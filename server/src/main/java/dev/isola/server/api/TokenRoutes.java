@@ -3,11 +3,11 @@ package dev.isola.server.api;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.SandboxToken;
 import dev.isola.server.auth.Scope;
-import dev.isola.server.context.Serving;
+import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
-import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.SandboxId;
@@ -16,9 +16,9 @@ import java.util.List;
 import java.util.Map;
 
 /** Tokens for one sandbox, for whoever should have no key. */
-record TokenRoutes(Serving serving, ApiKeys keys) {
+record TokenRoutes(ServerContext context, ApiKeys keys) {
   /** 30 days. */
-  static final Shape TTL = new Shape.Whole(1, 2_592_000);
+  static final Shape TTL = new Shape.WholeNumber(1, 2_592_000);
 
   private static final Shape KIND =
       new Shape.Choice(List.of(SandboxToken.Kind.USE.word(), SandboxToken.Kind.PREVIEW.word()));
@@ -36,30 +36,31 @@ record TokenRoutes(Serving serving, ApiKeys keys) {
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.needed(
+                        Field.required(
                             "scope", KIND, "use: all that scope use allows; preview: its ports"),
-                        Field.needed("ttlSeconds", TTL, "from now")),
+                        Field.required("ttlSeconds", TTL, "from now")),
                     true))
             .answers(
-                Answer.json(
+                Response.json(
                     201,
                     new Shape.Obj(
-                        Field.needed("token", new Shape.Filled(512), "shown this once"),
-                        Field.needed("scope", KIND, "what it is for"),
-                        Field.needed("sandbox", Shapes.WORD, "where it works"),
-                        Field.needed("expiresAt", Shapes.TIME, "when its time is up"))))
-            .by(this::make));
+                        Field.required("token", new Shape.NonEmptyText(512), "shown this once"),
+                        Field.required("scope", KIND, "what it is for"),
+                        Field.required("sandbox", Shapes.WORD, "where it works"),
+                        Field.required("expiresAt", Shapes.TIME, "when its time is up"))))
+            .handledBy(this::create));
   }
 
-  private void make(Exchange exchange) throws IOException {
+  private void create(Exchange exchange) throws IOException {
     SandboxId id = SandboxRoutes.id(exchange);
-    serving.engine().entry(id);
+    context.engine().view(id);
     SandboxToken.Kind kind =
         exchange.text("scope").equals(SandboxToken.Kind.USE.word())
             ? SandboxToken.Kind.USE
             : SandboxToken.Kind.PREVIEW;
     SandboxToken token =
-        new SandboxToken(kind, id, 0, keys.tokens().in(exchange.whole("ttlSeconds")));
+        new SandboxToken(
+            kind, id, 0, keys.tokens().expiryAfter(exchange.wholeNumber("ttlSeconds")));
     exchange.json(
         201,
         Map.of(

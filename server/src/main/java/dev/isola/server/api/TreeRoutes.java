@@ -1,14 +1,14 @@
 package dev.isola.server.api;
 
 import dev.isola.server.auth.Scope;
-import dev.isola.server.content.FileAnswer;
-import dev.isola.server.context.Serving;
+import dev.isola.server.content.FileResponse;
+import dev.isola.server.context.ServerContext;
 import dev.isola.server.error.Problem;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
-import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.error.SandboxException;
@@ -26,7 +26,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /** Whole folders of a sandbox, as tar archives. */
-record TreeRoutes(Serving serving) {
+record TreeRoutes(ServerContext context) {
   private static final String TEMPLATE = FileRoutes.TEMPLATE + "/tree";
   private static final String TAR = "application/x-tar";
 
@@ -43,22 +43,22 @@ record TreeRoutes(Serving serving) {
                 Shapes.ID,
                 FileRoutes.PATH,
                 Parameter.query("exclude", Shapes.PATH, "a pattern of what to leave out")
-                    .repeated(),
+                    .asRepeatable(),
                 Parameter.query("measure", Shapes.FLAG, "look through it first; false"))
-            .answers(Answer.of(TAR, "the archive"))
-            .by(this::export),
+            .answers(Response.of(TAR, "the archive"))
+            .handledBy(this::export),
         Route.of("PUT", TEMPLATE, "importTree", "Unpacks a tar archive into a folder.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID, FileRoutes.PATH)
             .takes(new Body.Stream(TAR))
             .answers(
-                Answer.json(
+                Response.json(
                     200,
                     new Shape.Obj(
-                        Field.needed("entries", Shapes.COUNT, "that it held"),
-                        Field.needed("bytes", Shapes.COUNT, "of content"))))
-            .by(
+                        Field.required("entries", Shapes.COUNT, "that it held"),
+                        Field.required("bytes", Shapes.COUNT, "of content"))))
+            .handledBy(
                 exchange ->
                     exchange.json(
                         200,
@@ -77,12 +77,12 @@ record TreeRoutes(Serving serving) {
             .needs(Scope.USE)
             .takes(Shapes.ID, FileRoutes.PATH)
             .takes(new Body.Stream(TAR))
-            .answers(Answer.of("text/event-stream", "progress, then done or problem"))
-            .by(this::told));
+            .answers(Response.of("text/event-stream", "progress, then done or problem"))
+            .handledBy(this::importTreeWithProgress));
   }
 
   private FileSystem files(Exchange exchange) {
-    return serving.engine().sandbox(SandboxRoutes.id(exchange)).files();
+    return context.engine().sandbox(SandboxRoutes.id(exchange)).files();
   }
 
   private static String path(Exchange exchange) {
@@ -99,7 +99,7 @@ record TreeRoutes(Serving serving) {
         exchange.query("measure").equals(Optional.of("true"))
             ? measured(files, path(exchange))
             : Map.of();
-    FileAnswer.send(
+    FileResponse.send(
         exchange, 200, TAR, files.exportTree(path(exchange), exchange.queries("exclude")), headers);
   }
 
@@ -118,16 +118,18 @@ record TreeRoutes(Serving serving) {
     return headers;
   }
 
-  private void told(Exchange exchange) throws IOException {
+  private void importTreeWithProgress(Exchange exchange) throws IOException {
     FileSystem files = files(exchange);
-    try (Sse sse = Sse.begin(exchange)) {
-      Told archive = new Told(exchange.content(), sse);
+    try (SseResponse sse = SseResponse.begin(exchange)) {
+      ProgressInputStream archive = new ProgressInputStream(exchange.content(), sse);
       try {
         TreeSummary done = files.importTree(path(exchange), archive, TreeLimits.DEFAULT);
-        sse.send("done", Long.toString(archive.taken()), json(done));
+        sse.send("done", Long.toString(archive.bytesRead()), json(done));
       } catch (SandboxException e) {
         sse.send(
-            "problem", Long.toString(archive.taken()), Problem.of(e, exchange.requestId()).body());
+            "problem",
+            Long.toString(archive.bytesRead()),
+            Problem.of(e, exchange.requestId()).body());
       }
     }
   }

@@ -5,14 +5,14 @@ import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 import dev.isola.engine.volume.HelperProfile;
 import dev.isola.engine.volume.VolumeFiles;
 import dev.isola.server.auth.Scope;
-import dev.isola.server.content.FileAnswer;
-import dev.isola.server.context.Serving;
+import dev.isola.server.content.FileResponse;
+import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
-import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.file.FileInfo;
@@ -28,33 +28,35 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /** The files of a volume, by paths that begin at the volume. */
-record VolumeFileRoutes(Serving serving) {
+record VolumeFileRoutes(ServerContext context) {
   private static final String TEMPLATE = VolumeRoutes.TEMPLATE + "/{volume}/files";
   private static final String BYTES = "application/octet-stream";
   private static final String TAR = "application/x-tar";
   private static final int FOLDER_MODE = 0755;
   private static final int MOST_LISTED = 10_000;
   private static final Parameter PATH =
-      Parameter.query("path", Shapes.PATH, "in the volume; . is the volume itself").needed();
+      Parameter.query("path", Shapes.PATH, "in the volume; . is the volume itself").asRequired();
   private static final Shape LIST =
       new Shape.Obj(
-          Field.needed("entries", new Shape.ListOf(Shapes.FILE, MOST_LISTED), "what was found"),
-          Field.needed("truncated", Shapes.FLAG, "whether there is more than 10000"));
+          Field.required("entries", new Shape.ListOf(Shapes.FILE, MOST_LISTED), "what was found"),
+          Field.required("truncated", Shapes.FLAG, "whether there is more than 10000"));
 
   List<Route> routes() {
     return List.of(
         route("GET", "", "listVolumeFiles", "Lists a folder of a volume.")
-            .takes(PATH, Parameter.query("depth", new Shape.Whole(0, 1000), "levels; 0 for all; 1"))
-            .answers(Answer.json(200, LIST))
-            .by(this::list),
+            .takes(
+                PATH,
+                Parameter.query("depth", new Shape.WholeNumber(0, 1000), "levels; 0 for all; 1"))
+            .answers(Response.json(200, LIST))
+            .handledBy(this::list),
         route("GET", "/stat", "statVolumeFile", "Describes a file of a volume; a link itself.")
             .takes(PATH)
-            .answers(Answer.json(200, Shapes.FILE))
-            .by(this::stat),
+            .answers(Response.json(200, Shapes.FILE))
+            .handledBy(this::stat),
         route("GET", "/content", "readVolumeFile", "Reads a file of a volume.")
             .takes(PATH)
-            .answers(Answer.of(BYTES, "the content"))
-            .by(this::read),
+            .answers(Response.of(BYTES, "the content"))
+            .handledBy(this::read),
         route(
                 "PUT",
                 "/content",
@@ -63,28 +65,28 @@ record VolumeFileRoutes(Serving serving) {
             .needs(Scope.USE)
             .takes(PATH, Parameter.query("mode", ModeBits.SHAPE, "permission bits, such as 0644"))
             .takes(new Body.Stream(BYTES))
-            .answers(Answer.json(200, Shapes.FILE))
-            .by(this::write),
+            .answers(Response.json(200, Shapes.FILE))
+            .handledBy(this::write),
         route("DELETE", "", "removeVolumeFile", "Removes a file, a link or a folder of a volume.")
             .needs(Scope.USE)
             .takes(PATH, Parameter.query("recursive", Shapes.FLAG, "a whole tree; false"))
-            .by(this::remove),
+            .handledBy(this::remove),
         route("POST", "/folder", "makeVolumeFolder", "Makes a folder of a volume and its parents.")
             .needs(Scope.USE)
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.needed("path", Shapes.PATH, "in the volume"),
-                        Field.of("mode", ModeBits.SHAPE, "permission bits; 0755")),
+                        Field.required("path", Shapes.PATH, "in the volume"),
+                        Field.optional("mode", ModeBits.SHAPE, "permission bits; 0755")),
                     true))
-            .by(this::makeFolder),
+            .handledBy(this::makeFolder),
         route("GET", "/tree", "exportVolumeTree", "Packs a folder of a volume as a tar archive.")
             .takes(
                 PATH,
                 Parameter.query("exclude", Shapes.PATH, "a pattern of what to leave out")
-                    .repeated())
-            .answers(Answer.of(TAR, "the archive"))
-            .by(this::exportTree),
+                    .asRepeatable())
+            .answers(Response.of(TAR, "the archive"))
+            .handledBy(this::exportTree),
         route(
                 "PUT",
                 "/tree",
@@ -94,12 +96,12 @@ record VolumeFileRoutes(Serving serving) {
             .takes(PATH)
             .takes(new Body.Stream(TAR))
             .answers(
-                Answer.json(
+                Response.json(
                     200,
                     new Shape.Obj(
-                        Field.needed("entries", Shapes.COUNT, "that it held"),
-                        Field.needed("bytes", Shapes.COUNT, "of content"))))
-            .by(this::importTree));
+                        Field.required("entries", Shapes.COUNT, "that it held"),
+                        Field.required("bytes", Shapes.COUNT, "of content"))))
+            .handledBy(this::importTree));
   }
 
   private static Route route(String method, String rest, String name, String summary) {
@@ -109,7 +111,7 @@ record VolumeFileRoutes(Serving serving) {
   /** Refuses a path before a sandbox is made for it. */
   private VolumeFiles files(Exchange exchange, String path) {
     VolumeFiles.refuseOutside(path);
-    return serving
+    return context
         .engine()
         .volumes()
         .files(VolumeRoutes.TENANT, VolumeRoutes.name(exchange), HelperProfile.DEFAULT);
@@ -121,8 +123,8 @@ record VolumeFileRoutes(Serving serving) {
 
   /** Describes a file by its path in the volume. */
   private static Map<String, Object> json(FileInfo info) {
-    Map<String, Object> json = Answers.file(info);
-    String path = VolumeFiles.shown(info);
+    Map<String, Object> json = JsonViews.file(info);
+    String path = VolumeFiles.pathInVolume(info);
     json.put("path", path);
     json.put("name", path.equals("/") ? "/" : info.name());
     return json;
@@ -131,7 +133,8 @@ record VolumeFileRoutes(Serving serving) {
   private void list(Exchange exchange) throws IOException {
     VolumeFiles volume = files(exchange, path(exchange));
     int depth = exchange.query("depth").map(Integer::parseInt).orElse(1);
-    try (Stream<FileInfo> found = volume.files().list(volume.existing(path(exchange)), depth)) {
+    try (Stream<FileInfo> found =
+        volume.files().list(volume.resolveExisting(path(exchange)), depth)) {
       List<Map<String, Object>> entries =
           found.limit(MOST_LISTED + 1L).map(VolumeFileRoutes::json).toList();
       boolean more = entries.size() > MOST_LISTED;
@@ -143,14 +146,14 @@ record VolumeFileRoutes(Serving serving) {
 
   private void stat(Exchange exchange) throws IOException {
     VolumeFiles volume = files(exchange, path(exchange));
-    String path = volume.entry(path(exchange));
+    String path = volume.resolveEntry(path(exchange));
     exchange.json(200, json(volume.files().stat(path, NOFOLLOW_LINKS)));
   }
 
   private void read(Exchange exchange) throws IOException {
     VolumeFiles volume = files(exchange, path(exchange));
-    String path = volume.existing(path(exchange));
-    FileAnswer.send(exchange, 200, BYTES, volume.files().read(path, ReadRange.ALL), Map.of());
+    String path = volume.resolveExisting(path(exchange));
+    FileResponse.send(exchange, 200, BYTES, volume.files().read(path, ReadRange.ALL), Map.of());
   }
 
   private void write(Exchange exchange) throws IOException {
@@ -159,32 +162,34 @@ record VolumeFileRoutes(Serving serving) {
     WriteOptions options =
         mode.isPresent() ? WriteOptions.DEFAULT.withMode(mode.get()) : WriteOptions.DEFAULT;
     FileInfo written =
-        volume.files().write(volume.destination(path(exchange)), exchange.content(), options);
+        volume
+            .files()
+            .write(volume.resolveDestination(path(exchange)), exchange.content(), options);
     exchange.json(200, json(written));
   }
 
   private void remove(Exchange exchange) throws IOException {
     VolumeFiles volume = files(exchange, path(exchange));
-    String path = volume.entry(path(exchange));
+    String path = volume.resolveEntry(path(exchange));
     if (path.equals(VolumeFiles.MOUNT)) {
-      throw Query.refused(List.of(new Violation("path", "must not be the volume itself")));
+      throw Query.invalid(List.of(new Violation("path", "must not be the volume itself")));
     }
     volume.files().remove(path, exchange.query("recursive").equals(Optional.of("true")));
-    exchange.empty();
+    exchange.noContent();
   }
 
   private void makeFolder(Exchange exchange) throws IOException {
     String path = exchange.text("path");
     VolumeFiles volume = files(exchange, path);
     int mode = ModeBits.of("mode", exchange.body().get("mode")).orElse(FOLDER_MODE);
-    volume.files().makeFolder(volume.destination(path), mode);
-    exchange.empty();
+    volume.files().makeFolder(volume.resolveDestination(path), mode);
+    exchange.noContent();
   }
 
   private void exportTree(Exchange exchange) throws IOException {
     VolumeFiles volume = files(exchange, path(exchange));
-    String path = volume.existing(path(exchange));
-    FileAnswer.send(
+    String path = volume.resolveExisting(path(exchange));
+    FileResponse.send(
         exchange, 200, TAR, volume.files().exportTree(path, exchange.queries("exclude")), Map.of());
   }
 
@@ -193,7 +198,8 @@ record VolumeFileRoutes(Serving serving) {
     TreeSummary done =
         volume
             .files()
-            .importTree(volume.destination(path(exchange)), exchange.content(), TreeLimits.DEFAULT);
+            .importTree(
+                volume.resolveDestination(path(exchange)), exchange.content(), TreeLimits.DEFAULT);
     exchange.json(200, Map.of("entries", done.entries(), "bytes", done.bytes()));
   }
 }

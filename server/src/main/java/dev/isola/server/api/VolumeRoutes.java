@@ -3,12 +3,12 @@ package dev.isola.server.api;
 import dev.isola.engine.api.VolumeView;
 import dev.isola.engine.volume.VolumeService;
 import dev.isola.server.auth.Scope;
-import dev.isola.server.context.Serving;
+import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
-import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import java.io.IOException;
@@ -21,25 +21,25 @@ import java.util.Map;
  *
  * @param standardProvider for requests that name none
  */
-record VolumeRoutes(Serving serving, String standardProvider) {
+record VolumeRoutes(ServerContext context, String defaultProvider) {
   static final String TEMPLATE = "/api/v1/volumes";
 
   /** There are no tenants. */
   static final String TENANT = "";
 
   static final Parameter VOLUME =
-      Parameter.path("volume", new Shape.Filled(128), "the volume's name");
+      Parameter.path("volume", new Shape.NonEmptyText(128), "the volume's name");
 
   private static final Shape.Obj SHAPE =
       new Shape.Obj(
-          Field.needed("id", Shapes.WORD, "its id, which no other volume ever has"),
-          Field.needed("name", Shapes.WORD, "by which sandboxes mount it"),
-          Field.needed("provider", Shapes.TEXT, "that has its files; empty while not known"),
-          Field.needed(
+          Field.required("id", Shapes.WORD, "its id, which no other volume ever has"),
+          Field.required("name", Shapes.WORD, "by which sandboxes mount it"),
+          Field.required("provider", Shapes.TEXT, "that has its files; empty while not known"),
+          Field.required(
               "state",
               new Shape.Choice(List.of("creating", "available", "removing")),
               "removing: it is tried again until its provider has removed it"),
-          Field.needed("createdAt", Shapes.TIME, "when it was created"));
+          Field.required("createdAt", Shapes.TIME, "when it was created"));
 
   List<Route> routes() {
     return List.of(
@@ -48,22 +48,22 @@ record VolumeRoutes(Serving serving, String standardProvider) {
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.needed(
+                        Field.required(
                             "name", Shapes.WORD, "letters, digits, . _ and -, at most 128"),
-                        Field.of("provider", Shapes.WORD, "that is to have its files")),
+                        Field.optional("provider", Shapes.WORD, "that is to have its files")),
                     true))
-            .answers(Answer.json(201, SHAPE))
-            .by(this::create),
+            .answers(Response.json(201, SHAPE))
+            .handledBy(this::create),
         Route.of("GET", TEMPLATE, "listVolumes", "Lists volumes, by name.")
             .answers(
-                Answer.json(
+                Response.json(
                     200,
                     new Shape.Obj(
-                        Field.needed(
+                        Field.required(
                             "volumes",
-                            new Shape.ListOf(SHAPE, VolumeService.MOST),
+                            new Shape.ListOf(SHAPE, VolumeService.MAX_VOLUMES),
                             "all of them"))))
-            .by(
+            .handledBy(
                 exchange ->
                     exchange.json(
                         200,
@@ -72,8 +72,8 @@ record VolumeRoutes(Serving serving, String standardProvider) {
                             volumes().list(TENANT).stream().map(VolumeRoutes::json).toList()))),
         Route.of("GET", TEMPLATE + "/{volume}", "getVolume", "Describes a volume.")
             .takes(VOLUME)
-            .answers(Answer.json(200, SHAPE))
-            .by(exchange -> exchange.json(200, json(volumes().named(TENANT, name(exchange))))),
+            .answers(Response.json(200, SHAPE))
+            .handledBy(exchange -> exchange.json(200, json(volumes().get(TENANT, name(exchange))))),
         Route.of(
                 "DELETE",
                 TEMPLATE + "/{volume}",
@@ -81,15 +81,15 @@ record VolumeRoutes(Serving serving, String standardProvider) {
                 "Removes a volume with its files; refused while a sandbox has it mounted.")
             .needs(Scope.USE)
             .takes(VOLUME)
-            .by(
+            .handledBy(
                 exchange -> {
                   volumes().remove(TENANT, name(exchange));
-                  exchange.empty();
+                  exchange.noContent();
                 }));
   }
 
   private VolumeService volumes() {
-    return serving.engine().volumes();
+    return context.engine().volumes();
   }
 
   static String name(Exchange exchange) {
@@ -98,7 +98,7 @@ record VolumeRoutes(Serving serving, String standardProvider) {
 
   private void create(Exchange exchange) throws IOException {
     String provider =
-        exchange.body().get("provider") instanceof String named ? named : standardProvider;
+        exchange.body().get("provider") instanceof String named ? named : defaultProvider;
     exchange.json(201, json(volumes().create(TENANT, exchange.text("name"), provider)));
   }
 

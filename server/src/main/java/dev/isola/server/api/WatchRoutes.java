@@ -1,10 +1,10 @@
 package dev.isola.server.api;
 
-import dev.isola.server.context.Serving;
+import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
-import dev.isola.server.route.Route.Answer;
+import dev.isola.server.route.Route.Response;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Watching;
@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Changes of files, as they happen. */
-record WatchRoutes(Serving serving) {
+record WatchRoutes(ServerContext context) {
   private static final Duration LOOK_UP = Duration.ofMillis(500);
 
   List<Route> routes() {
@@ -33,10 +33,10 @@ record WatchRoutes(Serving serving) {
             .acceptsSandboxTokens()
             .takes(
                 Shapes.ID,
-                Parameter.query("path", Shapes.PATH, "the folder").needed(),
+                Parameter.query("path", Shapes.PATH, "the folder").asRequired(),
                 Parameter.query("recursive", Shapes.FLAG, "with all folders beneath; false"))
-            .answers(Answer.of("text/event-stream", "changes, without end"))
-            .by(this::watch));
+            .answers(Response.of("text/event-stream", "changes, without end"))
+            .handledBy(this::watch));
   }
 
   private void watch(Exchange exchange) throws IOException {
@@ -44,23 +44,23 @@ record WatchRoutes(Serving serving) {
     String path = exchange.query("path").orElseThrow();
     boolean recursive = exchange.query("recursive").map(Boolean::parseBoolean).orElse(false);
     Watching watching =
-        serving
+        context
             .engine()
             .sandbox(id)
             .as(Watching.class)
             .orElseThrow(
-                () -> Capability.unsupported(serving.engine().entry(id).provider(), "watching"));
+                () -> Capability.unsupported(context.engine().view(id).provider(), "watching"));
     try (Watch watch = watching.watch(path, recursive);
-        Sse sse = Sse.begin(exchange)) {
+        SseResponse sse = SseResponse.begin(exchange)) {
       sse.send("watching", "0", Map.of("path", path, "recursive", recursive));
       follow(exchange, watch, sse);
     }
   }
 
-  private static void follow(Exchange exchange, Watch watch, Sse sse) throws IOException {
+  private static void follow(Exchange exchange, Watch watch, SseResponse sse) throws IOException {
     long number = 0;
     long spoke = System.nanoTime();
-    while (!exchange.ending() && !watch.ended()) {
+    while (!exchange.isShuttingDown() && !watch.ended()) {
       Optional<FileChange> change;
       try {
         change = watch.next(LOOK_UP);
@@ -70,7 +70,7 @@ record WatchRoutes(Serving serving) {
             Long.toString(number),
             Map.of(
                 "code", e.code().name(),
-                "detail", e.fault().what(),
+                "detail", e.fault().problem(),
                 "remedy", e.fault().remedy()));
         return;
       }
@@ -78,8 +78,8 @@ record WatchRoutes(Serving serving) {
         number++;
         sse.send(event(change.get().kind()), Long.toString(number), json(change.get()));
         spoke = System.nanoTime();
-      } else if (System.nanoTime() - spoke > Sse.BREATH.toNanos()) {
-        sse.breathe();
+      } else if (System.nanoTime() - spoke > SseResponse.KEEPALIVE_INTERVAL.toNanos()) {
+        sse.sendKeepalive();
         spoke = System.nanoTime();
       }
     }
@@ -95,7 +95,7 @@ record WatchRoutes(Serving serving) {
 
   private static Map<String, Object> json(FileChange change) {
     Map<String, Object> json = new LinkedHashMap<>();
-    json.put("kind", Answers.word(change.kind()));
+    json.put("kind", JsonViews.wireName(change.kind()));
     json.put("path", change.path());
     json.put("folder", change.folder());
     return json;

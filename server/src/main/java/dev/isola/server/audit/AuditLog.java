@@ -6,7 +6,7 @@ import static java.nio.file.StandardOpenOption.WRITE;
 
 import dev.isola.codec.json.Json;
 import dev.isola.engine.api.Log;
-import dev.isola.server.Witness;
+import dev.isola.server.RequestListener;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -27,7 +27,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * actor, which is a key or a kind of token, the action, the sandbox and the outcome. Nothing that a
  * caller wrote is in it. A file that has grown is put aside; the oldest of those goes.
  */
-public final class AuditLog implements Witness, AutoCloseable {
+public final class AuditLog implements RequestListener, AutoCloseable {
   private static final int KEPT = 4;
 
   /** How the actions begin that pass a request on to a port of a sandbox. */
@@ -70,9 +70,9 @@ public final class AuditLog implements Witness, AutoCloseable {
   }
 
   @Override
-  public void answered(Visited visited) {
+  public void requestCompleted(CompletedRequest visited) {
     boolean preview = visited.action().startsWith(PREVIEW);
-    if (!visited.changes() || (preview && !previews)) {
+    if (!visited.isAuditable() || (preview && !previews)) {
       return;
     }
     Map<String, Object> line = new LinkedHashMap<>();
@@ -80,7 +80,7 @@ public final class AuditLog implements Witness, AutoCloseable {
     line.put("key", visited.key());
     line.put("action", visited.action());
     visited.sandbox().ifPresent(id -> line.put("sandbox", id));
-    if (visited.token()) {
+    if (visited.disclosesToken()) {
       line.put("token", true);
     }
     line.put("outcome", visited.code().orElse(visited.status() < 400 ? "ok" : "failed"));
@@ -97,7 +97,7 @@ public final class AuditLog implements Witness, AutoCloseable {
     lock.lock();
     try {
       if (channel.size() >= largest) {
-        putAside();
+        rotate();
       }
       while (line.hasRemaining()) {
         channel.write(line);
@@ -114,7 +114,7 @@ public final class AuditLog implements Witness, AutoCloseable {
     }
   }
 
-  private void putAside() throws IOException {
+  private void rotate() throws IOException {
     for (int i = KEPT - 1; i >= 0; i--) {
       try {
         Files.move(numbered(i), numbered(i + 1), StandardCopyOption.REPLACE_EXISTING);

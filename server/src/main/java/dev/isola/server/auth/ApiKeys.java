@@ -1,7 +1,7 @@
 package dev.isola.server.auth;
 
 import dev.isola.codec.json.Json;
-import dev.isola.engine.api.Settings;
+import dev.isola.engine.api.SettingsStore;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.nio.charset.StandardCharsets;
@@ -31,11 +31,11 @@ public final class ApiKeys {
   /** How a key begins that was made here. */
   public static final String PREFIX = "isk_";
 
-  private static final int SHORTEST = 16;
-  private static final Duration NOTED_EVERY = Duration.ofMinutes(1);
+  private static final int MIN_LENGTH = 16;
+  private static final Duration LAST_USED_RESOLUTION = Duration.ofMinutes(1);
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  private final Settings settings;
+  private final SettingsStore settings;
   private final InstantSource clock;
   private final SandboxTokens tokens;
   private final PublicPorts publicPorts;
@@ -43,14 +43,14 @@ public final class ApiKeys {
   private volatile Map<String, ApiKey> keys;
 
   /** A key that was just made: the only time that it can be seen. */
-  public record Made(ApiKey key, String secret) {
+  public record CreatedKey(ApiKey key, String secret) {
     @Override
     public String toString() {
       return key.name();
     }
   }
 
-  private ApiKeys(Settings settings, InstantSource clock, Map<String, ApiKey> keys) {
+  private ApiKeys(SettingsStore settings, InstantSource clock, Map<String, ApiKey> keys) {
     this.settings = settings;
     this.clock = clock;
     this.tokens = new SandboxTokens(settings, clock);
@@ -64,17 +64,17 @@ public final class ApiKeys {
    * @param fromEnvironment a key that allows everything, if there is one
    */
   public static ApiKeys open(
-      Settings settings, Optional<String> fromEnvironment, InstantSource clock) {
+      SettingsStore settings, Optional<String> fromEnvironment, InstantSource clock) {
     Map<String, ApiKey> keys = new TreeMap<>();
     settings.all(SCOPE).forEach((name, text) -> keys.put(name, read(name, text)));
     fromEnvironment.ifPresent(
         secret -> {
-          if (secret.length() < SHORTEST || !secret.chars().allMatch(c -> c > ' ' && c < 127)) {
+          if (secret.length() < MIN_LENGTH || !secret.chars().allMatch(c -> c > ' ' && c < 127)) {
             throw Fault.of(
                     ErrorCode.INVALID_REQUEST,
                     "ISOLA_API_KEY is not a key",
                     "use at least "
-                        + SHORTEST
+                        + MIN_LENGTH
                         + " visible ASCII characters, such as"
                         + " isk_ and 64 hexadecimal digits")
                 .exception();
@@ -115,7 +115,7 @@ public final class ApiKeys {
    *
    * @throws dev.isola.spi.error.Conflict when there is one of that name
    */
-  public Made make(String name, Scope scope) {
+  public CreatedKey create(String name, Scope scope) {
     byte[] bytes = new byte[32];
     RANDOM.nextBytes(bytes);
     String secret = PREFIX + HexFormat.of().formatHex(bytes);
@@ -129,12 +129,12 @@ public final class ApiKeys {
                 "choose another name, or revoke that one first")
             .exception();
       }
-      settings.put(SCOPE, name, written(key));
+      settings.put(SCOPE, name, toJson(key));
       put(key);
     } finally {
       lock.unlock();
     }
-    return new Made(key, secret);
+    return new CreatedKey(key, secret);
   }
 
   /**
@@ -177,15 +177,15 @@ public final class ApiKeys {
       }
     }
     if (found != null) {
-      used(found);
+      recordUse(found);
     }
     return Optional.ofNullable(found);
   }
 
-  private void used(ApiKey key) {
+  private void recordUse(ApiKey key) {
     Instant now = clock.instant();
     boolean lately =
-        key.lastUsedAt().filter(last -> last.plus(NOTED_EVERY).isAfter(now)).isPresent();
+        key.lastUsedAt().filter(last -> last.plus(LAST_USED_RESOLUTION).isAfter(now)).isPresent();
     if (lately || !lock.tryLock()) {
       return;
     }
@@ -195,7 +195,7 @@ public final class ApiKeys {
             new ApiKey(key.name(), key.scope(), key.hash(), key.createdAt(), Optional.of(now));
         put(noted);
         if (!key.name().equals(ENVIRONMENT)) {
-          settings.put(SCOPE, key.name(), written(noted));
+          settings.put(SCOPE, key.name(), toJson(noted));
         }
       }
     } finally {
@@ -209,7 +209,7 @@ public final class ApiKeys {
     keys = Map.copyOf(more);
   }
 
-  private static String written(ApiKey key) {
+  private static String toJson(ApiKey key) {
     Map<String, String> text = new LinkedHashMap<>();
     text.put("scope", key.scope().word());
     text.put("hash", key.hash());

@@ -77,16 +77,16 @@ public record Credentials(
       return keys.find(secret);
     }
     if (token.get().kind() != SandboxToken.Kind.USE) {
-      throw refused("this token opens previews only");
+      throw forbidden("this token opens previews only");
     }
     if (sandbox.filter(id -> id.equals(token.get().sandbox().value())).isEmpty()) {
-      throw refused("this token is for one sandbox only, and not for this");
+      throw forbidden("this token is for one sandbox only, and not for this");
     }
     return Optional.of(TOKEN_KEY);
   }
 
   /** Refuses a token that is good for something else. */
-  public static SandboxException refused(String what) {
+  public static SandboxException forbidden(String what) {
     return Fault.of(ErrorCode.FORBIDDEN, what, "use a key, or a token of this sandbox").exception();
   }
 }

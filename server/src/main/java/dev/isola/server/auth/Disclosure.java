@@ -26,7 +26,7 @@ public final class Disclosure {
     return switch (answer) {
       case Map<?, ?> map -> of(map);
       case List<?> list -> of(list);
-      case Confidential value -> allows(value) ? sent(value) : Confidential.MASK;
+      case Confidential value -> allows(value) ? disclose(value) : Confidential.MASK;
       default -> answer;
     };
   }
@@ -64,7 +64,7 @@ public final class Disclosure {
     return key.filter(one -> one.scope().allows(value.needed())).isPresent();
   }
 
-  private Object sent(Confidential value) {
+  private Object disclose(Confidential value) {
     token |= value.kind() == Confidential.Kind.TOKEN;
     return value.value();
   }

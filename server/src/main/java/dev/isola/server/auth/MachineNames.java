@@ -47,7 +47,7 @@ public final class MachineNames {
 
   /** Returns those of a server that listens on an address or name of this machine. */
   public static MachineNames of(String listening) {
-    if (Gate.isLoopback(listening)) {
+    if (HostOriginFilter.isLoopback(listening)) {
       return new MachineNames(Set.of(), Set::of, System::nanoTime);
     }
     return WILDCARDS.contains(listening)
@@ -66,7 +66,7 @@ public final class MachineNames {
     }
     Optional<InetAddress> address = address(name);
     return address.isPresent()
-        && (known.addresses().contains(address.get()) || again().contains(address.get()));
+        && (known.addresses().contains(address.get()) || refreshed().contains(address.get()));
   }
 
   /** Reads an address as a Host header has it; asks no name server. */
@@ -80,7 +80,7 @@ public final class MachineNames {
     }
   }
 
-  private Set<InetAddress> again() {
+  private Set<InetAddress> refreshed() {
     Known before = known;
     if (nanoTime.getAsLong() - before.at() > LOOK_EVERY) {
       known = new Known(look.get(), nanoTime.getAsLong());

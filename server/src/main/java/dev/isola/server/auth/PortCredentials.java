@@ -46,7 +46,7 @@ public record PortCredentials(List<Token> tokens, List<String> keyHeaders) {
         .filter(
             token ->
                 headers.apply(token.header()).stream()
-                    .anyMatch(secret -> known.isSteady(sandbox, token.purpose(), secret)))
+                    .anyMatch(secret -> known.isStableToken(sandbox, token.purpose(), secret)))
         .findFirst();
   }
 }

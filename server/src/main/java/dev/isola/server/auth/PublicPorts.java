@@ -1,6 +1,6 @@
 package dev.isola.server.auth;
 
-import dev.isola.engine.api.Settings;
+import dev.isola.engine.api.SettingsStore;
 import dev.isola.spi.SandboxId;
 import java.util.List;
 import java.util.function.Predicate;
@@ -10,11 +10,11 @@ public final class PublicPorts {
   private static final String SCOPE = "public-port";
 
   /** The label of a sandbox that was made with every port open; it goes with the sandbox. */
-  public static final String EVERY = "isola.public-ports";
+  public static final String ALL_PORTS_LABEL = "isola.public-ports";
 
-  private final Settings settings;
+  private final SettingsStore settings;
 
-  PublicPorts(Settings settings) {
+  PublicPorts(SettingsStore settings) {
     this.settings = settings;
   }
 
@@ -41,7 +41,7 @@ public final class PublicPorts {
   }
 
   /** Forgets those of sandboxes that are gone. */
-  public void keep(Predicate<SandboxId> there) {
+  public void retain(Predicate<SandboxId> there) {
     for (String name : settings.all(SCOPE).keySet()) {
       if (!there.test(new SandboxId(name.substring(0, name.indexOf(':'))))) {
         settings.remove(SCOPE, name);

@@ -1,6 +1,6 @@
 package dev.isola.server.auth;
 
-import dev.isola.engine.api.Settings;
+import dev.isola.engine.api.SettingsStore;
 import dev.isola.spi.SandboxId;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
@@ -35,12 +35,12 @@ public final class SandboxTokens {
       Pattern.compile("(use|preview) ([a-z0-9]{1,32}) ([0-9]{1,5}) ([0-9]{1,12})");
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  private final Settings settings;
+  private final SettingsStore settings;
   private final InstantSource clock;
   private final ReentrantLock lock = new ReentrantLock();
   private volatile byte @Nullable [] secret;
 
-  SandboxTokens(Settings settings, InstantSource clock) {
+  SandboxTokens(SettingsStore settings, InstantSource clock) {
     this.settings = settings;
     this.clock = clock;
   }
@@ -64,14 +64,14 @@ public final class SandboxTokens {
    *
    * @param purpose for which no other secret of the sandbox is good
    */
-  public Confidential steady(SandboxId sandbox, String purpose) {
+  public Confidential stableToken(SandboxId sandbox, String purpose) {
     return Confidential.token(signature(purpose + " " + sandbox), Scope.USE);
   }
 
-  /** Tells whether somebody shows the {@link #steady} secret of a sandbox. */
-  public boolean isSteady(SandboxId sandbox, String purpose, String shown) {
+  /** Tells whether somebody shows the {@link #stableToken} secret of a sandbox. */
+  public boolean isStableToken(SandboxId sandbox, String purpose, String shown) {
     return MessageDigest.isEqual(
-        steady(sandbox, purpose).reveal().getBytes(StandardCharsets.UTF_8),
+        stableToken(sandbox, purpose).reveal().getBytes(StandardCharsets.UTF_8),
         shown.getBytes(StandardCharsets.UTF_8));
   }
 
@@ -106,7 +106,7 @@ public final class SandboxTokens {
   }
 
   /** Returns the time in so many seconds, without a fraction. */
-  public Instant in(long seconds) {
+  public Instant expiryAfter(long seconds) {
     return Instant.ofEpochSecond(clock.instant().getEpochSecond() + seconds);
   }
 

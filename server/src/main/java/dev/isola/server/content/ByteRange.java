@@ -51,6 +51,6 @@ public record ByteRange(Optional<Long> first, Optional<Long> last) {
   }
 
   private static RuntimeException refused(String problem) {
-    return Query.refused(List.of(new Violation("Range", problem)));
+    return Query.invalid(List.of(new Violation("Range", problem)));
   }
 }

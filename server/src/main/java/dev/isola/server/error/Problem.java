@@ -33,7 +33,7 @@ public record Problem(int status, Map<String, Object> body) {
     body.put("title", title(fault.code()));
     int status = ErrorStatus.of(fault.code());
     body.put("status", status);
-    body.put("detail", fault.what());
+    body.put("detail", fault.problem());
     body.put("code", fault.code().name());
     body.put("category", fault.code().category().name());
     body.put("remedy", fault.remedy().isEmpty() ? "try again" : fault.remedy());

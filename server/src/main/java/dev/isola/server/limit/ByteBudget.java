@@ -22,7 +22,7 @@ public final class ByteBudget {
   }
 
   /** Takes bytes, all of them or none. */
-  public boolean take(long bytes) {
+  public boolean tryReserve(long bytes) {
     long before = left.get();
     while (before >= bytes) {
       if (left.compareAndSet(before, before - bytes)) {
@@ -34,11 +34,11 @@ public final class ByteBudget {
   }
 
   /** Gives bytes back that were taken. */
-  public void give(long bytes) {
+  public void release(long bytes) {
     left.addAndGet(bytes);
   }
 
-  public long left() {
+  public long available() {
     return left.get();
   }
 }

@@ -27,12 +27,13 @@ final class PortReader {
     ByteArrayOutputStream line = new ByteArrayOutputStream();
     for (int now = next(); now != '\r'; now = next()) {
       if (now == '\n' || line.size() >= longest) {
-        throw new BadAnswer(now == '\n' ? "a line of its head ends oddly" : "its head is too long");
+        throw new MalformedResponse(
+            now == '\n' ? "a line of its head ends oddly" : "its head is too long");
       }
       line.write(now);
     }
     if (next() != '\n') {
-      throw new BadAnswer("a line of its head ends oddly");
+      throw new MalformedResponse("a line of its head ends oddly");
     }
     return line.toString(StandardCharsets.ISO_8859_1);
   }
@@ -61,7 +62,7 @@ final class PortReader {
   }
 
   /** Returns what was read and not asked for. */
-  byte[] rest() {
+  byte[] buffered() {
     byte[] rest = new byte[buffer.remaining()];
     buffer.get(rest);
     return rest;

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** Names the actor of a request to a port that was let in, for the logs. */
-record PreviewActor(ApiKeys keys, PortCredentials others) {
+record PreviewActor(ApiKeys keys, PortCredentials extensionCredentials) {
   private static final String BEARER = "Bearer ";
 
   String of(List<Header> headers, SandboxId sandbox, int port) {
@@ -23,7 +23,7 @@ record PreviewActor(ApiKeys keys, PortCredentials others) {
       }
     }
     List<String> tokens = new ArrayList<>(shown);
-    tokens.addAll(Heads.tokens(headers));
+    tokens.addAll(HeaderFilter.cookieTokens(headers));
     Optional<SandboxToken> token =
         tokens.stream()
             .flatMap(one -> keys.tokens().find(one).stream())
@@ -35,7 +35,7 @@ record PreviewActor(ApiKeys keys, PortCredentials others) {
           : Actor.PREVIEW_TOKEN;
     }
     Optional<PortCredentials.Token> steady =
-        others.find(name -> Header.values(headers, name), sandbox, keys.tokens());
+        extensionCredentials.find(name -> Header.values(headers, name), sandbox, keys.tokens());
     if (steady.isPresent()) {
       return steady.get().actor();
     }

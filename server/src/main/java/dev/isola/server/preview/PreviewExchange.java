@@ -21,10 +21,10 @@ public interface PreviewExchange extends Exchange {
   String target();
 
   /** Tells whether a page asks that is neither ours nor of this preview. */
-  boolean fromForeignPage();
+  boolean isCrossOrigin();
 
   /** Returns the limits that the request is under. */
-  PreviewAccess access();
+  PreviewThrottle throttle();
 
   /** Returns how many bytes the body has; -1 when that is not known, 0 when there is none. */
   long length();

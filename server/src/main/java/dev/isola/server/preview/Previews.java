@@ -5,8 +5,8 @@ import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.PortCredentials;
 import dev.isola.server.auth.SandboxToken;
-import dev.isola.server.context.Serving;
-import dev.isola.server.context.Waking;
+import dev.isola.server.context.SandboxResolver;
+import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.SandboxIds;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
@@ -28,32 +28,32 @@ public final class Previews {
   /** The parameter of a link that holds its token; it is gone after the first request. */
   public static final String PARAMETER = "isola_token";
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration RESPONSE_TIMEOUT = Duration.ofMinutes(2);
   private static final String FOLDER = "/api/v1/sandboxes/";
 
-  private final Serving serving;
+  private final ServerContext context;
   private final ApiKeys keys;
-  private final PortCredentials others;
+  private final PortCredentials extensionCredentials;
   private final Duration patience;
-  private final Waking waking;
+  private final SandboxResolver resolver;
   private final ExposedPorts exposed;
-  private final PreviewAdmission admission;
+  private final PreviewAuthorizer authorizer;
 
   /**
    * @param others by which clients of other APIs are let in
    */
-  public Previews(Serving serving, ApiKeys keys, PortCredentials others) {
-    this(serving, keys, others, PATIENCE);
+  public Previews(ServerContext serving, ApiKeys keys, PortCredentials others) {
+    this(serving, keys, others, RESPONSE_TIMEOUT);
   }
 
-  Previews(Serving serving, ApiKeys keys, PortCredentials others, Duration patience) {
-    this.serving = serving;
+  Previews(ServerContext serving, ApiKeys keys, PortCredentials others, Duration patience) {
+    this.context = serving;
     this.keys = keys;
-    this.others = others;
+    this.extensionCredentials = others;
     this.patience = patience;
-    this.waking = new Waking(serving);
+    this.resolver = new SandboxResolver(serving);
     this.exposed = new ExposedPorts(serving);
-    this.admission = new PreviewAdmission(serving, keys, new HostAccessGuard(serving), others);
+    this.authorizer = new PreviewAuthorizer(serving, keys, new HostAccessGuard(serving), others);
   }
 
   /** Returns what stands before the paths of a port. */
@@ -89,17 +89,19 @@ public final class Previews {
     int port = port(exchange.path("port"));
     Target target = Target.of(exchange.target());
     if (target.token().isPresent()) {
-      welcome(exchange, sandbox, port, target);
+      redeemLink(exchange, sandbox, port, target);
       return;
     }
-    Optional<String> shown = admission.admit(exchange, sandbox, port);
+    Optional<String> shown = authorizer.authorize(exchange, sandbox, port);
     exposed.check(sandbox, port);
     if (!exchange.method().equals("GET")) {
-      exchange.actor(new PreviewActor(keys, others).of(exchange.headers(), sandbox, port));
+      exchange.setActor(
+          new PreviewActor(keys, extensionCredentials).of(exchange.headers(), sandbox, port));
     }
     PortDialing.Connection connection = dial(sandbox, port);
-    new Forwarding(exchange, sandbox, port, patience)
-        .through(connection, target.clean(), header -> admission.isOurs(header, shown));
+    new PreviewForwarder(exchange, sandbox, port, patience)
+        .forward(
+            connection, target.clean(), header -> authorizer.isServerCredential(header, shown));
   }
 
   /**
@@ -128,9 +130,9 @@ public final class Previews {
   }
 
   /** Gives who comes by a link a cookie, and sends him on to where nobody sees the token. */
-  private void welcome(PreviewExchange exchange, SandboxId sandbox, int port, Target target)
+  private void redeemLink(PreviewExchange exchange, SandboxId sandbox, int port, Target target)
       throws IOException {
-    exchange.access().refuseBlocked();
+    exchange.throttle().checkNotBlocked();
     Optional<SandboxToken> token =
         target
             .token()
@@ -138,14 +140,16 @@ public final class Previews {
             .filter(one -> one.opens(sandbox, port))
             .filter(one -> one.kind() == SandboxToken.Kind.PREVIEW);
     if (token.isEmpty()) {
-      exchange.access().failed();
+      exchange.throttle().recordAuthFailure();
     }
-    if (token.isEmpty() || exchange.fromForeignPage()) {
-      throw PreviewAdmission.unknown("the link is not good, or not any more", "ask for a new link");
+    if (token.isEmpty() || exchange.isCrossOrigin()) {
+      throw PreviewAuthorizer.unauthenticated(
+          "the link is not good, or not any more", "ask for a new link");
     }
-    long left = token.get().expiresAt().getEpochSecond() - keys.tokens().in(0).getEpochSecond();
+    long left =
+        token.get().expiresAt().getEpochSecond() - keys.tokens().expiryAfter(0).getEpochSecond();
     String cookie =
-        Heads.COOKIE
+        HeaderFilter.COOKIE
             + "="
             + target.token().get()
             + "; Path="
@@ -173,11 +177,11 @@ public final class Previews {
   }
 
   private PortDialing.Connection dial(SandboxId id, int port) {
-    return waking
-        .sandbox(id)
+    return resolver
+        .resolve(id)
         .as(PortDialing.class)
         .orElseThrow(
-            () -> Capability.unsupported(serving.engine().entry(id).provider(), "port-dialing"))
+            () -> Capability.unsupported(context.engine().view(id).provider(), "port-dialing"))
         .dial(port);
   }
 }

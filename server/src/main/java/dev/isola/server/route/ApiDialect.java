@@ -16,7 +16,7 @@ public interface ApiDialect {
    *
    * @param body written as JSON
    */
-  record ErrorAnswer(int status, String mediaType, Map<String, Object> body) {}
+  record ErrorResponse(int status, String mediaType, Map<String, Object> body) {}
 
   /**
    * Tells whether this is Isola's own API: parameters and fields that a route does not declare are
@@ -44,5 +44,5 @@ public interface ApiDialect {
    *
    * @param sandbox the id that the request is about, if it is about one
    */
-  ErrorAnswer error(Fault fault, String requestId, Optional<String> sandbox);
+  ErrorResponse error(Fault fault, String requestId, Optional<String> sandbox);
 }

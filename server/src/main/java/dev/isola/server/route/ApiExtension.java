@@ -1,6 +1,6 @@
 package dev.isola.server.route;
 
-import dev.isola.server.auth.Gate;
+import dev.isola.server.auth.HostOriginFilter;
 import dev.isola.server.auth.PortCredentials;
 import java.util.List;
 import java.util.Optional;
@@ -25,7 +25,7 @@ public interface ApiExtension {
    * @param target the port of a sandbox that the request is for, if it is for one
    */
   Optional<ApiDialect> dialect(
-      Function<String, List<String>> headers, Optional<Gate.PreviewHost> target);
+      Function<String, List<String>> headers, Optional<HostOriginFilter.PreviewTarget> target);
 
   /**
    * Returns the port of a sandbox that the headers of a request name. Asked where its host names
@@ -39,7 +39,7 @@ public interface ApiExtension {
    *
    * @param path as it was sent
    */
-  Optional<String> path(Gate.PreviewHost target, String path);
+  Optional<String> path(HostOriginFilter.PreviewTarget target, String path);
 
   /** Returns the headers in which its clients show credentials for ports. */
   PortCredentials portCredentials();

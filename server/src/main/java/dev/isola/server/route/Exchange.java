@@ -28,7 +28,7 @@ public interface Exchange {
   Optional<String> header(String name);
 
   /** Returns the headers whose names begin so, in lower case and without that. */
-  Map<String, String> headersAfter(String prefix);
+  Map<String, String> headersWithPrefix(String prefix);
 
   /** Tells whether nobody on the way could read it. */
   boolean isSecure();
@@ -38,15 +38,15 @@ public interface Exchange {
 
   /** Returns a text of the body that the route needs. */
   default String text(String field) {
-    return (String) needed(field);
+    return (String) required(field);
   }
 
   /** Returns a whole number of the body that the route needs. */
-  default long whole(String field) {
-    return ((Number) needed(field)).longValue();
+  default long wholeNumber(String field) {
+    return ((Number) required(field)).longValue();
   }
 
-  private Object needed(String field) {
+  private Object required(String field) {
     Object value = body().get(field);
     if (value == null) {
       throw new IllegalStateException("the route does not need the field " + field);
@@ -63,9 +63,9 @@ public interface Exchange {
   void json(int status, Object answer) throws IOException;
 
   /** Adds a header to an answer that has not begun. */
-  void adding(String header, String value);
+  void addHeader(String header, String value);
 
-  void empty() throws IOException;
+  void noContent() throws IOException;
 
   /** Begins an answer of bytes; what is written goes out as the client takes it. */
   OutputStream begin(int status, String mediaType, Map<String, String> headers) throws IOException;
@@ -74,10 +74,10 @@ public interface Exchange {
    * Interrupts the calling thread when the client goes away, until the result is closed. For work
    * that only the client wants.
    */
-  Watched whileWanted();
+  DisconnectWatch interruptOnDisconnect();
 
   /** Ends a watch. */
-  interface Watched extends AutoCloseable {
+  interface DisconnectWatch extends AutoCloseable {
     @Override
     void close();
   }
@@ -89,18 +89,18 @@ public interface Exchange {
    * @param protocol which the client has to offer
    * @throws dev.isola.spi.error.InvalidRequest when this is no such request
    */
-  void webSocket(String protocol, WebSocket.Conversation conversation);
+  void webSocket(String protocol, WebSocket.Session conversation);
 
   /** Says which sandbox it is about, where the path does not. */
-  void about(SandboxId sandbox);
+  void setSandbox(SandboxId sandbox);
 
   /**
    * Says which credential it came in by, where the handler finds that out, for the logs.
    *
    * @param name one of {@link dev.isola.server.auth.Actor}, or the name of a key
    */
-  void actor(String name);
+  void setActor(String name);
 
   /** Returns true when the server is ending: streams that have no end of their own end then. */
-  boolean ending();
+  boolean isShuttingDown();
 }

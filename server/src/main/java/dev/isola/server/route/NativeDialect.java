@@ -28,8 +28,8 @@ public record NativeDialect() implements ApiDialect {
   }
 
   @Override
-  public ErrorAnswer error(Fault fault, String requestId, Optional<String> sandbox) {
+  public ErrorResponse error(Fault fault, String requestId, Optional<String> sandbox) {
     Problem problem = Problem.of(fault, requestId);
-    return new ErrorAnswer(problem.status(), Problem.MEDIA_TYPE, problem.body());
+    return new ErrorResponse(problem.status(), Problem.MEDIA_TYPE, problem.body());
   }
 }

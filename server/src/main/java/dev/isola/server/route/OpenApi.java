@@ -10,17 +10,17 @@ import java.util.Map;
 public final class OpenApi {
   private static final Shape PROBLEM =
       new Shape.Obj(
-          Shape.Field.needed("type", text(), "names the error: urn:isola:error:CODE"),
-          Shape.Field.needed("title", text(), "the kind of error in words"),
-          Shape.Field.needed("status", new Shape.Whole(400, 599), "of HTTP"),
-          Shape.Field.needed("detail", text(), "what happened"),
-          Shape.Field.needed("code", text(), "stable, for programs"),
-          Shape.Field.needed(
+          Shape.Field.required("type", text(), "names the error: urn:isola:error:CODE"),
+          Shape.Field.required("title", text(), "the kind of error in words"),
+          Shape.Field.required("status", new Shape.WholeNumber(400, 599), "of HTTP"),
+          Shape.Field.required("detail", text(), "what happened"),
+          Shape.Field.required("code", text(), "stable, for programs"),
+          Shape.Field.required(
               "category", text(), "whose move it is: CALLER, RESOURCE, PROVIDER or BUG"),
-          Shape.Field.needed("remedy", text(), "what to do next"),
-          Shape.Field.needed("requestId", text(), "names this request in the log"),
-          Shape.Field.of("sandbox", text(), "the sandbox it is about"),
-          Shape.Field.of("context", new Shape.MapOf(text()), "further facts for programs"));
+          Shape.Field.required("remedy", text(), "what to do next"),
+          Shape.Field.required("requestId", text(), "names this request in the log"),
+          Shape.Field.optional("sandbox", text(), "the sandbox it is about"),
+          Shape.Field.optional("context", new Shape.MapOf(text()), "further facts for programs"));
 
   private OpenApi() {}
 
@@ -70,7 +70,7 @@ public final class OpenApi {
       operation.put("parameters", parameters);
     }
     switch (route.body()) {
-      case Route.Body.None(), Route.Body.Foreign() -> {}
+      case Route.Body.None(), Route.Body.Forwarded() -> {}
       case Route.Body.Json(Shape shape, boolean required) ->
           operation.put(
               "requestBody",

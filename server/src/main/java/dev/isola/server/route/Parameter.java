@@ -31,11 +31,11 @@ public record Parameter(
     return new Parameter(name, Where.HEADER, shape, false, false, summary);
   }
 
-  public Parameter needed() {
+  public Parameter asRequired() {
     return new Parameter(name, where, shape, true, repeatable, summary);
   }
 
-  public Parameter repeated() {
+  public Parameter asRepeatable() {
     return new Parameter(name, where, shape, required, true, summary);
   }
 
@@ -46,7 +46,7 @@ public record Parameter(
 
   private Object value(String text) {
     return switch (shape) {
-      case Shape.Whole _ when text.matches("-?[0-9]{1,18}") -> Long.parseLong(text);
+      case Shape.WholeNumber _ when text.matches("-?[0-9]{1,18}") -> Long.parseLong(text);
       case Shape.Flag _ when text.equals("true") || text.equals("false") -> text.equals("true");
       default -> text;
     };

@@ -24,8 +24,10 @@ public final class Query {
     }
     for (String part : text.split("&")) {
       int equals = part.indexOf('=');
-      Optional<String> name = Routes.decoded(equals < 0 ? part : part.substring(0, equals), true);
-      Optional<String> value = Routes.decoded(equals < 0 ? "" : part.substring(equals + 1), true);
+      Optional<String> name =
+          Routes.percentDecode(equals < 0 ? part : part.substring(0, equals), true);
+      Optional<String> value =
+          Routes.percentDecode(equals < 0 ? "" : part.substring(equals + 1), true);
       if (name.isEmpty() || value.isEmpty()) {
         problems.add(new Violation(name.orElse("the query"), "is not UTF-8 in percent signs"));
       } else if (!part.isEmpty()) {
@@ -67,7 +69,7 @@ public final class Query {
             .toList();
     for (String name : query.keySet()) {
       if (!known.contains(name)) {
-        problems.add(Unknown.field("", name, known));
+        problems.add(UnknownName.violation("", name, known));
       }
     }
   }
@@ -77,7 +79,7 @@ public final class Query {
   }
 
   /** Refuses a request with everything that is wrong with it. */
-  public static SandboxException refused(List<Violation> problems) {
+  public static SandboxException invalid(List<Violation> problems) {
     Fault fault =
         Fault.of(
             ErrorCode.INVALID_REQUEST,

@@ -26,7 +26,7 @@ public record Route(
     Optional<Scope> scope,
     List<Parameter> parameters,
     Body body,
-    Answer answers,
+    Response answers,
     Handler handler,
     ApiDialect dialect,
     boolean sandboxTokens) {
@@ -53,7 +53,7 @@ public record Route(
      * Whatever somebody else understands, such as a sandbox: nothing of the request is checked, and
      * the last parameter of the template stands for all the rest of the path.
      */
-    record Foreign() implements Body {}
+    record Forwarded() implements Body {}
   }
 
   /**
@@ -61,17 +61,17 @@ public record Route(
    *
    * @param shape of JSON; empty where it is something else
    */
-  public record Answer(int status, String mediaType, Optional<Shape> shape, String summary) {
-    public static Answer json(int status, Shape shape) {
-      return new Answer(status, "application/json", Optional.of(shape), "it worked");
+  public record Response(int status, String mediaType, Optional<Shape> shape, String summary) {
+    public static Response json(int status, Shape shape) {
+      return new Response(status, "application/json", Optional.of(shape), "it worked");
     }
 
-    public static Answer none() {
-      return new Answer(204, "", Optional.empty(), "it worked; there is nothing to tell");
+    public static Response none() {
+      return new Response(204, "", Optional.empty(), "it worked; there is nothing to tell");
     }
 
-    public static Answer of(String mediaType, String summary) {
-      return new Answer(200, mediaType, Optional.empty(), summary);
+    public static Response of(String mediaType, String summary) {
+      return new Response(200, mediaType, Optional.empty(), summary);
     }
   }
 
@@ -93,7 +93,7 @@ public record Route(
         Optional.of(Scope.READ),
         List.of(),
         new Body.None(),
-        Answer.none(),
+        Response.none(),
         exchange -> {
           throw new IllegalStateException("nobody handles " + template);
         },
@@ -102,11 +102,11 @@ public record Route(
   }
 
   /** Tells whether its answer goes on for as long as somebody reads it. */
-  public boolean streams() {
+  public boolean isStreaming() {
     return STREAMS.contains(answers.mediaType());
   }
 
-  public Route open() {
+  public Route withoutKey() {
     return new Route(
         method,
         template,
@@ -168,7 +168,7 @@ public record Route(
         sandboxTokens);
   }
 
-  public Route answers(Answer answer) {
+  public Route answers(Response answer) {
     return new Route(
         method,
         template,
@@ -183,7 +183,7 @@ public record Route(
         sandboxTokens);
   }
 
-  public Route by(Handler doing) {
+  public Route handledBy(Handler doing) {
     return new Route(
         method,
         template,

@@ -59,7 +59,7 @@ public final class Routes {
   }
 
   /** Returns those of the native API. */
-  public List<Route> ours() {
+  public List<Route> nativeRoutes() {
     return all().stream().filter(route -> route.dialect().isNative()).toList();
   }
 
@@ -71,7 +71,7 @@ public final class Routes {
   public Optional<Match> find(String method, String path) {
     List<String> parts = parts(path);
     for (Row row : rows) {
-      if (row.route().method().equals(method) && !isForeign(row)) {
+      if (row.route().method().equals(method) && !isForwarded(row)) {
         Optional<Map<String, String>> found = match(row.parts(), parts);
         if (found.isPresent()) {
           return Optional.of(new Match(row.route(), found.get()));
@@ -85,12 +85,12 @@ public final class Routes {
    * Finds whom a path is passed on to, beneath which everything is theirs. Who takes GET takes
    * HEAD.
    */
-  public Optional<Match> foreign(String asked, String path) {
+  public Optional<Match> findForwarded(String asked, String path) {
     String method = asked.equals("HEAD") ? "GET" : asked;
     List<String> parts = parts(path);
     for (Row row : rows) {
       int known = row.parts().size() - 1;
-      if (isForeign(row) && row.route().method().equals(method) && parts.size() > known) {
+      if (isForwarded(row) && row.route().method().equals(method) && parts.size() > known) {
         Optional<Map<String, String>> found =
             match(row.parts().subList(0, known), parts.subList(0, known));
         if (found.isPresent()) {
@@ -101,16 +101,16 @@ public final class Routes {
     return Optional.empty();
   }
 
-  private static boolean isForeign(Row row) {
-    return row.route().body() instanceof Route.Body.Foreign;
+  private static boolean isForwarded(Row row) {
+    return row.route().body() instanceof Route.Body.Forwarded;
   }
 
   /** Returns the methods that a path takes; none when there is no such path. */
-  public List<String> methods(String path) {
+  public List<String> allowedMethods(String path) {
     TreeSet<String> methods = new TreeSet<>();
     List<String> parts = parts(path);
     for (Row row : rows) {
-      if (!isForeign(row) && match(row.parts(), parts).isPresent()) {
+      if (!isForwarded(row) && match(row.parts(), parts).isPresent()) {
         methods.add(row.route().method());
       }
     }
@@ -130,7 +130,7 @@ public final class Routes {
     for (int i = 0; i < path.size(); i++) {
       String wanted = template.get(i);
       if (wanted.startsWith("{")) {
-        Optional<String> value = decoded(path.get(i), false);
+        Optional<String> value = percentDecode(path.get(i), false);
         if (value.isEmpty() || value.get().isEmpty()) {
           return Optional.empty();
         }
@@ -143,7 +143,7 @@ public final class Routes {
   }
 
   /** Undoes percent signs; empty when what comes out is not UTF-8. */
-  public static Optional<String> decoded(String text, boolean plusIsSpace) {
+  public static Optional<String> percentDecode(String text, boolean plusIsSpace) {
     byte[] sent = text.getBytes(StandardCharsets.UTF_8);
     ByteBuffer bytes = ByteBuffer.allocate(sent.length);
     for (int i = 0; i < sent.length; i++) {

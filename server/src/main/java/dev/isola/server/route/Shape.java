@@ -47,7 +47,7 @@ public sealed interface Shape {
   }
 
   /** A path inside a sandbox, or another text that says nothing when it is empty. */
-  record Filled(int longest) implements Shape {
+  record NonEmptyText(int longest) implements Shape {
     @Override
     public Map<String, Object> schema() {
       Map<String, Object> schema = new LinkedHashMap<>(new Text(longest, "").schema());
@@ -72,7 +72,7 @@ public sealed interface Shape {
           "oneOf",
           List.of(
               new Text(longest, "").schema(),
-              new Obj(Field.needed("base64", new Text(longest, "byte"), "bytes")).schema()));
+              new Obj(Field.required("base64", new Text(longest, "byte"), "bytes")).schema()));
     }
 
     @Override
@@ -82,7 +82,7 @@ public sealed interface Shape {
           problems.add(new Violation(field, "has half a character (a lone surrogate)"));
         }
       } else if (value instanceof Map<?, ?>) {
-        new Obj(Field.needed("base64", new Text(longest, "byte"), "bytes"))
+        new Obj(Field.required("base64", new Text(longest, "byte"), "bytes"))
             .check(field, value, problems);
       } else {
         problems.add(new Violation(field, "must be text or {\"base64\": ...}, not " + kind(value)));
@@ -91,7 +91,7 @@ public sealed interface Shape {
   }
 
   /** A whole number. */
-  record Whole(long least, long most) implements Shape {
+  record WholeNumber(long least, long most) implements Shape {
     @Override
     public Map<String, Object> schema() {
       Map<String, Object> schema = new LinkedHashMap<>(Map.of("type", "integer"));
@@ -257,7 +257,7 @@ public sealed interface Shape {
       List<String> names = fields.stream().map(Field::name).toList();
       for (Object name : map.keySet()) {
         if (!names.contains(String.valueOf(name))) {
-          problems.add(Unknown.field(prefix, String.valueOf(name), names));
+          problems.add(UnknownName.violation(prefix, String.valueOf(name), names));
         }
       }
     }
@@ -281,11 +281,11 @@ public sealed interface Shape {
 
   /** A field of an {@link Obj}. */
   record Field(String name, Shape shape, boolean required, String summary) {
-    public static Field needed(String name, Shape shape, String summary) {
+    public static Field required(String name, Shape shape, String summary) {
       return new Field(name, shape, true, summary);
     }
 
-    public static Field of(String name, Shape shape, String summary) {
+    public static Field optional(String name, Shape shape, String summary) {
       return new Field(name, shape, false, summary);
     }
   }

@@ -40,7 +40,7 @@ public interface WebSocket {
   void ping() throws IOException;
 
   /** Returns how long the other side has been waited for without a word from it. */
-  Duration silence();
+  Duration idleTime();
 
   /** Says why, and closes. Does nothing when it is closed. */
   void close(int code, String reason);
@@ -49,7 +49,7 @@ public interface WebSocket {
   void abort();
 
   /** What is done with a socket; when it returns, the socket is closed. */
-  interface Conversation {
-    void hold(WebSocket socket) throws InterruptedException;
+  interface Session {
+    void run(WebSocket socket) throws InterruptedException;
   }
 }

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * does not read holds the terminal back, and is let go after a minute. The command goes on when the
  * socket is closed, whoever closed it.
  */
-public final class TerminalSession implements WebSocket.Conversation {
+public final class TerminalSession implements WebSocket.Session {
   /** What a client has to offer. */
   public static final String PROTOCOL = "isola.terminal.v1";
 
@@ -72,9 +72,9 @@ public final class TerminalSession implements WebSocket.Conversation {
   }
 
   @Override
-  public void hold(WebSocket socket) throws InterruptedException {
+  public void run(WebSocket socket) throws InterruptedException {
     Thread reader = Thread.ofVirtual().name("isola-terminal-output").start(this::read);
-    Thread typist = Thread.ofVirtual().name("isola-terminal-input").start(() -> takeInput(socket));
+    Thread typist = Thread.ofVirtual().name("isola-terminal-input").start(() -> readInput(socket));
     try {
       follow(socket);
     } catch (IOException e) {
@@ -136,7 +136,7 @@ public final class TerminalSession implements WebSocket.Conversation {
           return;
         }
       }
-      if (socket.silence().compareTo(DEAD) > 0) {
+      if (socket.idleTime().compareTo(DEAD) > 0) {
         socket.abort();
         return;
       }
@@ -159,7 +159,7 @@ public final class TerminalSession implements WebSocket.Conversation {
   private static void fail(WebSocket socket, Fault why) throws IOException {
     Map<String, Object> data = new LinkedHashMap<>();
     data.put("code", why.code().name());
-    data.put("detail", why.what());
+    data.put("detail", why.problem());
     data.put("remedy", why.remedy());
     socket.send(text("error", data));
     socket.close(ERRORS + ErrorStatus.of(why.code()), why.code().name());
@@ -172,12 +172,12 @@ public final class TerminalSession implements WebSocket.Conversation {
     return Json.text(all);
   }
 
-  private void takeInput(WebSocket socket) {
+  private void readInput(WebSocket socket) {
     try {
       while (!left) {
         switch (socket.receive()) {
-          case WebSocket.Message.Binary(byte[] bytes) -> type(bytes);
-          case WebSocket.Message.Text(String text) -> obey(text);
+          case WebSocket.Message.Binary(byte[] bytes) -> writeInput(bytes);
+          case WebSocket.Message.Text(String text) -> handleControl(text);
           case WebSocket.Message.Closed() -> left = true;
         }
       }
@@ -188,7 +188,7 @@ public final class TerminalSession implements WebSocket.Conversation {
     }
   }
 
-  private void type(byte[] bytes) {
+  private void writeInput(byte[] bytes) {
     try {
       terminal.stdin().write(bytes);
       terminal.stdin().flush();
@@ -197,17 +197,17 @@ public final class TerminalSession implements WebSocket.Conversation {
     }
   }
 
-  private void obey(String text) {
-    switch (TerminalOrder.read(text)) {
-      case TerminalOrder.Resize(var size) -> terminal.resize(size);
-      case TerminalOrder.Send(Signal signal) -> {
+  private void handleControl(String text) {
+    switch (TerminalControl.parse(text)) {
+      case TerminalControl.Resize(var size) -> terminal.resize(size);
+      case TerminalControl.SendSignal(Signal signal) -> {
         if (signal.equals(Signal.KILL)) {
           terminal.kill();
         } else {
           terminal.signal(signal);
         }
       }
-      case TerminalOrder.Nonsense(String why) ->
+      case TerminalControl.Invalid(String why) ->
           throw Fault.of(
                   ErrorCode.INVALID_REQUEST,
                   "a message is not understood: " + why,

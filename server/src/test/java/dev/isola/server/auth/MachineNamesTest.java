@@ -23,8 +23,8 @@ class MachineNamesTest {
   private final AtomicLong now = new AtomicLong();
   private final AtomicInteger looks = new AtomicInteger();
 
-  private Gate gate(String... names) {
-    return new Gate(
+  private HostOriginFilter gate(String... names) {
+    return new HostOriginFilter(
         List.of("isola.example"),
         new MachineNames(
             Set.of(names),
@@ -39,7 +39,7 @@ class MachineNamesTest {
   void addressesAndNamesOfTheMachineAreItsOwn() {
     addresses.add(InetAddress.ofLiteral("192.0.2.7"));
     addresses.add(InetAddress.ofLiteral("2001:db8::7"));
-    Gate gate = gate("Workshop");
+    HostOriginFilter gate = gate("Workshop");
     for (String host :
         List.of(
             "192.0.2.7:7777",
@@ -56,7 +56,7 @@ class MachineNamesTest {
   @Test
   void namesThatOthersPointAtTheMachineAreNot() {
     addresses.add(InetAddress.ofLiteral("192.0.2.7"));
-    Gate gate = gate("workshop");
+    HostOriginFilter gate = gate("workshop");
     for (String host :
         List.of(
             "evil.example",
@@ -77,7 +77,7 @@ class MachineNamesTest {
 
   @Test
   void anAddressThatComesLaterIsKnownSoonAndUnknownOnesAreLookedForOnceASecond() {
-    Gate gate = gate();
+    HostOriginFilter gate = gate();
     for (int i = 0; i < 100; i++) {
       assertThatThrownBy(() -> gate.checkHost(List.of("192.0.2.7"))).isInstanceOf(Forbidden.class);
     }
@@ -113,9 +113,9 @@ class MachineNamesTest {
 
   @Test
   void anAddressHasNoNamesBeneathIt() {
-    assertThat(Gate.isAddress("192.0.2.7:7777")).isTrue();
-    assertThat(Gate.isAddress("[2001:db8::7]:7777")).isTrue();
-    assertThat(Gate.isAddress("127.0.0.1:7777")).as("called localhost").isFalse();
-    assertThat(Gate.isAddress("isola.example")).isFalse();
+    assertThat(HostOriginFilter.isAddress("192.0.2.7:7777")).isTrue();
+    assertThat(HostOriginFilter.isAddress("[2001:db8::7]:7777")).isTrue();
+    assertThat(HostOriginFilter.isAddress("127.0.0.1:7777")).as("called localhost").isFalse();
+    assertThat(HostOriginFilter.isAddress("isola.example")).isFalse();
   }
 }

@@ -33,7 +33,7 @@ class ErrorStatusTest {
             ErrorStatus.of(code),
             code.category(),
             word(code.allowsFallback()),
-            word(code.isRepeatable()));
+            word(code.isRetryable()));
   }
 
   private static String word(boolean yes) {

@@ -39,16 +39,16 @@ public record ChunkId(long a, long b, long c, long d) {
   public static ChunkId of(byte[] content, int offset, int length) {
     MessageDigest digest = sha256();
     digest.update(content, offset, length);
-    return read(ByteBuffer.wrap(digest.digest()));
+    return readFrom(ByteBuffer.wrap(digest.digest()));
   }
 
-  static ChunkId read(ByteBuffer from) {
+  static ChunkId readFrom(ByteBuffer from) {
     return new ChunkId(from.getLong(), from.getLong(), from.getLong(), from.getLong());
   }
 
   /** Reads what {@link #bytes} gave. */
   public static ChunkId of(byte[] bytes) {
-    return read(ByteBuffer.wrap(bytes));
+    return readFrom(ByteBuffer.wrap(bytes));
   }
 
   public byte[] bytes() {

@@ -16,21 +16,21 @@ public final class ChunkReader {
   private static final int KEPT = 4;
 
   private final ChunkStore store;
-  private final Map<ChunkId, Stretch> stretches = new HashMap<>();
+  private final Map<ChunkId, ChunkRun> stretches = new HashMap<>();
   private final ReentrantLock lock = new ReentrantLock();
-  private final Map<Stretch, byte[]> last =
+  private final Map<ChunkRun, byte[]> last =
       new LinkedHashMap<>(KEPT, 0.75f, true) {
         private static final long serialVersionUID = 1;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<Stretch, byte[]> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<ChunkRun, byte[]> eldest) {
           return size() > KEPT;
         }
       };
 
-  ChunkReader(ChunkStore store, Collection<Stretch> all) {
+  ChunkReader(ChunkStore store, Collection<ChunkRun> all) {
     this.store = store;
-    for (Stretch stretch : all) {
+    for (ChunkRun stretch : all) {
       stretch.chunks().keySet().forEach(id -> stretches.put(id, stretch));
     }
   }
@@ -41,14 +41,14 @@ public final class ChunkReader {
    * @throws DamagedException when it is not what was written, or not of this snapshot
    */
   public byte[] read(ChunkId id) throws IOException {
-    Stretch stretch = stretches.get(id);
+    ChunkRun stretch = stretches.get(id);
     if (stretch == null) {
       throw new DamagedException("chunk " + id, "the snapshot does not have it");
     }
     return stretch.content(id, bytes(stretch));
   }
 
-  private byte[] bytes(Stretch stretch) throws IOException {
+  private byte[] bytes(ChunkRun stretch) throws IOException {
     lock.lock();
     try {
       byte[] kept = last.get(stretch);
@@ -70,8 +70,8 @@ public final class ChunkReader {
 
   /** Returns how many bytes of content a chunk has. */
   public int size(ChunkId id) {
-    Stretch stretch = stretches.get(id);
-    Place place = stretch == null ? null : stretch.chunks().get(id);
+    ChunkRun stretch = stretches.get(id);
+    ChunkLocation place = stretch == null ? null : stretch.chunks().get(id);
     if (place == null) {
       throw new IllegalArgumentException("the snapshot has no chunk " + id);
     }

@@ -1,7 +1,7 @@
 package dev.isola.snapshot.chunk;
 
-import dev.isola.snapshot.blob.Blobs;
-import dev.isola.snapshot.step.Steps;
+import dev.isola.snapshot.blob.BlobStore;
+import dev.isola.snapshot.failpoint.FailpointListener;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * All chunks of a store. What is read is checked against its name, so nothing that was damaged goes
- * out. For several threads; {@link #sweep} must be alone.
+ * out. For several threads; {@link #collectGarbage} must be alone.
  */
 public final class ChunkStore implements AutoCloseable {
   private static final int MOST_THREADS = 8;
@@ -29,14 +29,14 @@ public final class ChunkStore implements AutoCloseable {
 
   private static final int READING = 32 << 20;
 
-  private final Blobs blobs;
+  private final BlobStore blobs;
   private final Path staging;
-  private final Steps steps;
+  private final FailpointListener steps;
   private final ThreadPoolExecutor threads = threads();
-  private final Map<ChunkId, Place> places = new ConcurrentHashMap<>();
+  private final Map<ChunkId, ChunkLocation> places = new ConcurrentHashMap<>();
   private final Map<String, String> damaged = new ConcurrentHashMap<>();
 
-  private ChunkStore(Blobs blobs, Path staging, Steps steps) {
+  private ChunkStore(BlobStore blobs, Path staging, FailpointListener steps) {
     this.blobs = blobs;
     this.staging = staging;
     this.steps = steps;
@@ -61,14 +61,15 @@ public final class ChunkStore implements AutoCloseable {
    *
    * @param staging a folder of this machine for what is not finished
    */
-  public static ChunkStore open(Blobs blobs, Path staging, Steps steps) throws IOException {
+  public static ChunkStore open(BlobStore blobs, Path staging, FailpointListener steps)
+      throws IOException {
     ChunkStore store = new ChunkStore(blobs, staging, steps);
     try {
-      Flight flight = new Flight(store.threads, READING);
+      BoundedExecutor flight = new BoundedExecutor(store.threads, READING);
       for (String name : blobs.list(Pack.FOLDER)) {
-        flight.start(TABLE, () -> store.load(name));
+        flight.submit(TABLE, () -> store.load(name));
       }
-      flight.land();
+      flight.await();
       return store;
     } catch (IOException | RuntimeException e) {
       store.close();
@@ -98,12 +99,12 @@ public final class ChunkStore implements AutoCloseable {
     return new ChunkWriter(this, blobs, staging, steps, threads);
   }
 
-  void learn(Map<ChunkId, Place> more) {
+  void register(Map<ChunkId, ChunkLocation> more) {
     places.putAll(more);
   }
 
-  private Place place(ChunkId id) throws DamagedException {
-    Place place = places.get(id);
+  private ChunkLocation locate(ChunkId id) throws DamagedException {
+    ChunkLocation place = places.get(id);
     if (place == null) {
       String hint = damaged.isEmpty() ? "" : " that can be read; " + damaged().values();
       throw new DamagedException("chunk " + id, "it is in no pack" + hint);
@@ -111,7 +112,7 @@ public final class ChunkStore implements AutoCloseable {
     return place;
   }
 
-  byte[] read(Stretch stretch) throws IOException {
+  byte[] read(ChunkRun stretch) throws IOException {
     try {
       return blobs.read(stretch.pack(), stretch.offset(), stretch.length());
     } catch (NoSuchFileException e) {
@@ -127,24 +128,24 @@ public final class ChunkStore implements AutoCloseable {
    * @throws DamagedException when one is not there, or not what was written
    */
   public ChunkReader check(Collection<ChunkId> ids) throws IOException {
-    Map<ChunkId, Place> wanted = new HashMap<>();
+    Map<ChunkId, ChunkLocation> wanted = new HashMap<>();
     for (ChunkId id : ids) {
-      wanted.put(id, place(id));
+      wanted.put(id, locate(id));
     }
-    List<Stretch> stretches = Stretch.of(wanted);
-    Flight flight = new Flight(threads, READING);
+    List<ChunkRun> stretches = ChunkRun.of(wanted);
+    BoundedExecutor flight = new BoundedExecutor(threads, READING);
     try {
-      for (Stretch stretch : stretches) {
-        flight.start(Stretch.LONGEST, () -> check(stretch));
+      for (ChunkRun stretch : stretches) {
+        flight.submit(ChunkRun.LONGEST, () -> check(stretch));
       }
-      flight.land();
+      flight.await();
     } finally {
-      flight.abandon();
+      flight.cancel();
     }
     return new ChunkReader(this, stretches);
   }
 
-  private byte[] check(Stretch stretch) throws IOException {
+  private byte[] check(ChunkRun stretch) throws IOException {
     byte[] bytes = read(stretch);
     for (ChunkId id : stretch.chunks().keySet()) {
       stretch.content(id, bytes);
@@ -153,15 +154,15 @@ public final class ChunkStore implements AutoCloseable {
   }
 
   /** What a sweep gave back. */
-  public record Swept(int packs, long bytes) {}
+  public record GarbageStats(int packs, long bytes) {}
 
   /**
    * Removes what nobody needs. A pack of which less than half is needed is written anew without the
    * rest, before it goes. Whatever ends this in the middle leaves every needed chunk where it was,
    * or in two places.
    */
-  public Swept sweep(Set<ChunkId> needed) throws IOException {
-    return new Sweep(this, blobs, steps, needed).run();
+  public GarbageStats collectGarbage(Set<ChunkId> needed) throws IOException {
+    return new GarbageCollection(this, blobs, steps, needed).run();
   }
 
   /** Tells whether nothing is known of a pack but that it is damaged. */
@@ -171,27 +172,27 @@ public final class ChunkStore implements AutoCloseable {
 
   /** Tells whether a chunk is read from that pack. */
   boolean readsFrom(String pack, ChunkId id) {
-    Place place = places.get(id);
+    ChunkLocation place = places.get(id);
     return place != null && place.pack().equals(pack);
   }
 
-  void forget(String pack, Collection<ChunkId> ids) {
+  void unregister(String pack, Collection<ChunkId> ids) {
     for (ChunkId id : ids) {
       places.computeIfPresent(id, (_, at) -> at.pack().equals(pack) ? null : at);
     }
   }
 
   /** Writes chunks of a pack into a new one and returns how large that is. */
-  long rewrite(Map<ChunkId, Place> kept) throws IOException {
+  long rewrite(Map<ChunkId, ChunkLocation> kept) throws IOException {
     try (PackWriter pack = new PackWriter(staging, steps)) {
-      for (Stretch stretch : Stretch.of(kept)) {
+      for (ChunkRun stretch : ChunkRun.of(kept)) {
         byte[] bytes = check(stretch); // What is damaged is not carried on as if it were good.
-        for (Map.Entry<ChunkId, Place> one : stretch.chunks().entrySet()) {
-          Place place = one.getValue();
+        for (Map.Entry<ChunkId, ChunkLocation> one : stretch.chunks().entrySet()) {
+          ChunkLocation place = one.getValue();
           pack.add(one.getKey(), bytes, stretch.begin(place), place.length(), place.size());
         }
       }
-      learn(pack.finish(blobs));
+      register(pack.finish(blobs));
       return pack.size();
     }
   }
@@ -199,17 +200,17 @@ public final class ChunkStore implements AutoCloseable {
   /** Reads everything and returns what is damaged, by name. */
   public Map<String, String> verify() throws IOException {
     Map<String, String> found = new ConcurrentHashMap<>();
-    Flight flight = new Flight(threads, READING);
+    BoundedExecutor flight = new BoundedExecutor(threads, READING);
     for (String name : blobs.list(Pack.FOLDER)) {
-      flight.start(
-          Stretch.LONGEST,
+      flight.submit(
+          ChunkRun.LONGEST,
           () -> {
-            if (!Pack.isWhole(blobs, name)) {
+            if (!Pack.isIntact(blobs, name)) {
               found.put(name, name + " is damaged: its bytes are others");
             }
           });
     }
-    flight.land();
+    flight.await();
     return new TreeMap<>(found);
   }
 

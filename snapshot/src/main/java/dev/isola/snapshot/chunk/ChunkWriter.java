@@ -1,7 +1,7 @@
 package dev.isola.snapshot.chunk;
 
-import dev.isola.snapshot.blob.Blobs;
-import dev.isola.snapshot.step.Steps;
+import dev.isola.snapshot.blob.BlobStore;
+import dev.isola.snapshot.failpoint.FailpointListener;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
@@ -27,10 +27,10 @@ public final class ChunkWriter implements AutoCloseable {
   private static final int BUDGET = 32 << 20;
 
   private final ChunkStore store;
-  private final Blobs blobs;
+  private final BlobStore blobs;
   private final Path staging;
-  private final Steps steps;
-  private final Flight flight;
+  private final FailpointListener steps;
+  private final BoundedExecutor flight;
   private final Chunker chunker = new Chunker();
   private final Set<ChunkId> mine = ConcurrentHashMap.newKeySet();
   private final LongAdder newBytes = new LongAdder();
@@ -38,17 +38,18 @@ public final class ChunkWriter implements AutoCloseable {
   private final ReentrantLock packing = new ReentrantLock();
   private @Nullable PackWriter pack;
 
-  ChunkWriter(ChunkStore store, Blobs blobs, Path staging, Steps steps, Executor threads) {
+  ChunkWriter(
+      ChunkStore store, BlobStore blobs, Path staging, FailpointListener steps, Executor threads) {
     this.store = store;
     this.blobs = blobs;
     this.staging = staging;
     this.steps = steps;
-    this.flight = new Flight(threads, BUDGET);
+    this.flight = new BoundedExecutor(threads, BUDGET);
   }
 
   /** What a file holds; how it is cut is known after {@link ChunkWriter#commit}. */
-  public static final class Content {
-    private final List<Cut> cuts = new ArrayList<>(1);
+  public static final class FileContent {
+    private final List<PendingChunk> cuts = new ArrayList<>(1);
     private long size;
 
     /** Returns how many bytes it has, holes among them. */
@@ -57,11 +58,11 @@ public final class ChunkWriter implements AutoCloseable {
     }
 
     public List<ChunkId> chunks() {
-      return cuts.stream().map(Cut::id).toList();
+      return cuts.stream().map(PendingChunk::id).toList();
     }
   }
 
-  private static final class Cut {
+  private static final class PendingChunk {
     private @Nullable ChunkId id;
 
     ChunkId id() {
@@ -74,21 +75,21 @@ public final class ChunkWriter implements AutoCloseable {
   }
 
   /** Begins a file. */
-  public Content begin() {
-    return new Content();
+  public FileContent begin() {
+    return new FileContent();
   }
 
   /** Reads to the end of what follows in a file. */
-  public void add(Content to, InputStream content) throws IOException {
+  public void add(FileContent to, InputStream content) throws IOException {
     chunker.cut(
         content,
-        new Chunker.Taker() {
+        new Chunker.ChunkSink() {
           @Override
           public void chunk(byte[] bytes) throws IOException {
-            Cut cut = new Cut();
+            PendingChunk cut = new PendingChunk();
             to.cuts.add(cut);
             to.size += bytes.length;
-            flight.start(bytes.length, () -> keep(bytes, cut));
+            flight.submit(bytes.length, () -> keep(bytes, cut));
           }
 
           @Override
@@ -99,9 +100,9 @@ public final class ChunkWriter implements AutoCloseable {
   }
 
   /** Adds zeros that were not written; they make one hole with those before them. */
-  public void addHole(Content to, long length) {
+  public void addHole(FileContent to, long length) {
     ChunkId before = to.cuts.isEmpty() ? null : to.cuts.getLast().id;
-    Cut cut = new Cut();
+    PendingChunk cut = new PendingChunk();
     if (before != null && before.isHole()) {
       to.cuts.removeLast();
       cut.id = ChunkId.hole(before.holeLength() + length);
@@ -112,15 +113,15 @@ public final class ChunkWriter implements AutoCloseable {
     to.size += length;
   }
 
-  private void keep(byte[] bytes, Cut cut) throws IOException {
+  private void keep(byte[] bytes, PendingChunk cut) throws IOException {
     ChunkId id = ChunkId.of(bytes, 0, bytes.length);
     cut.id = id;
     if (store.contains(id) || !mine.add(id)) {
       return;
     }
     PackWriter full;
-    try (Squeezer squeezer = Squeezer.borrow()) {
-      int length = squeezer.squeeze(bytes);
+    try (ZstdCompressor squeezer = ZstdCompressor.borrow()) {
+      int length = squeezer.compress(bytes);
       newBytes.add(bytes.length);
       storedBytes.add(length);
       full = write(id, squeezer.result(), length, bytes.length);
@@ -153,13 +154,13 @@ public final class ChunkWriter implements AutoCloseable {
 
   private void finish(PackWriter full) throws IOException {
     try (full) {
-      store.learn(full.finish(blobs));
+      store.register(full.finish(blobs));
     }
   }
 
   /** Returns when all that was added is durable. */
   public void commit() throws IOException {
-    flight.land();
+    flight.await();
     PackWriter open = pack;
     pack = null;
     if (open != null) {
@@ -179,7 +180,7 @@ public final class ChunkWriter implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    flight.abandon();
+    flight.cancel();
     PackWriter open = pack;
     pack = null;
     if (open != null) {

@@ -11,15 +11,15 @@ import java.util.SplittableRandom;
  * runs of zeros are not chunks but holes. Not for several threads.
  */
 public final class Chunker {
-  static final int SMALLEST = 128 << 10;
-  static final int USUAL = 512 << 10;
-  static final int LARGEST = 2 << 20;
+  static final int MIN_SIZE = 128 << 10;
+  static final int AVERAGE_SIZE = 512 << 10;
+  static final int MAX_SIZE = 2 << 20;
 
   /** So many zeros are a hole. */
-  static final int HOLE = 128 << 10;
+  static final int MIN_HOLE = 128 << 10;
 
-  /** Where it is looked for zeros: every run of {@link #HOLE} has such a place, and a page. */
-  private static final int STRIDE = HOLE / 2;
+  /** Where it is looked for zeros: every run of {@link #MIN_HOLE} has such a place, and a page. */
+  private static final int STRIDE = MIN_HOLE / 2;
 
   private static final byte[] ZEROS = new byte[STRIDE];
   private static final int PAGE = 4 << 10;
@@ -31,13 +31,13 @@ public final class Chunker {
   private static final long[] GEAR = gear();
 
   /** Twice the largest chunk, so that what is left is moved seldom. */
-  private final byte[] buffer = new byte[2 * LARGEST];
+  private final byte[] buffer = new byte[2 * MAX_SIZE];
 
   private int begin;
   private int end;
 
   /** Is given chunks and holes one after the other. */
-  public interface Taker {
+  public interface ChunkSink {
     /** The bytes are the taker's own. */
     void chunk(byte[] bytes) throws IOException;
 
@@ -46,12 +46,12 @@ public final class Chunker {
   }
 
   /** Reads {@code content} to its end; an empty one has no chunk. */
-  public void cut(InputStream content, Taker taker) throws IOException {
+  public void cut(InputStream content, ChunkSink taker) throws IOException {
     begin = 0;
     end = 0;
     boolean ended = false;
     while (true) {
-      if (!ended && end - begin < LARGEST) {
+      if (!ended && end - begin < MAX_SIZE) {
         System.arraycopy(buffer, begin, buffer, 0, end - begin);
         end -= begin;
         begin = 0;
@@ -63,7 +63,7 @@ public final class Chunker {
       if (begin == end) {
         return;
       }
-      int available = Math.min(LARGEST, end - begin);
+      int available = Math.min(MAX_SIZE, end - begin);
       int hole = findHole(available);
       if (hole == 0) {
         int length = zeros(begin);
@@ -88,7 +88,7 @@ public final class Chunker {
       while (first > begin && buffer[first - 1] == 0) {
         first--;
       }
-      if (at - first + zeros(at) >= HOLE) {
+      if (at - first + zeros(at) >= MIN_HOLE) {
         return first - begin;
       }
     }
@@ -115,12 +115,12 @@ public final class Chunker {
 
   /** Returns where the first chunk of the buffer ends. */
   private int length(int available) {
-    if (available <= SMALLEST) {
+    if (available <= MIN_SIZE) {
       return available;
     }
     long hash = 0;
-    int usual = begin + Math.min(USUAL, available);
-    int at = begin + SMALLEST;
+    int usual = begin + Math.min(AVERAGE_SIZE, available);
+    int at = begin + MIN_SIZE;
     for (; at < usual; at++) {
       hash = (hash << 1) + GEAR[buffer[at] & 0xff];
       if ((hash & STRICT) == 0) {

@@ -1,6 +1,6 @@
 package dev.isola.snapshot.chunk;
 
-import dev.isola.snapshot.blob.Blobs;
+import dev.isola.snapshot.blob.BlobStore;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -16,13 +16,13 @@ import java.util.Map;
  */
 final class Pack {
   static final String FOLDER = "packs";
-  static final byte[] HEAD = "ISOLAPK1".getBytes(StandardCharsets.US_ASCII);
-  static final byte[] END = "ISOLAPKE".getBytes(StandardCharsets.US_ASCII);
+  static final byte[] MAGIC = "ISOLAPK1".getBytes(StandardCharsets.US_ASCII);
+  static final byte[] END_MAGIC = "ISOLAPKE".getBytes(StandardCharsets.US_ASCII);
 
   /** An id, an offset, a length and a size. */
-  static final int ROW = ChunkId.BYTES + Long.BYTES + 2 * Integer.BYTES;
+  static final int ROW_SIZE = ChunkId.BYTES + Long.BYTES + 2 * Integer.BYTES;
 
-  static final int FOOT = Integer.BYTES + ChunkId.BYTES + END.length;
+  static final int FOOTER_SIZE = Integer.BYTES + ChunkId.BYTES + END_MAGIC.length;
 
   /** More rows than a pack of the usual size can have, were every chunk one byte long. */
   private static final int MOST_ROWS = 8 << 20;
@@ -34,36 +34,36 @@ final class Pack {
    *
    * @throws DamagedException when it is not what was written
    */
-  static Map<ChunkId, Place> rows(Blobs blobs, String name) throws IOException {
+  static Map<ChunkId, ChunkLocation> rows(BlobStore blobs, String name) throws IOException {
     long size = blobs.size(name);
-    if (size < HEAD.length + FOOT) {
+    if (size < MAGIC.length + FOOTER_SIZE) {
       throw new DamagedException(name, "it has only " + size + " bytes");
     }
-    if (!Arrays.equals(blobs.read(name, 0, HEAD.length), HEAD)) {
+    if (!Arrays.equals(blobs.read(name, 0, MAGIC.length), MAGIC)) {
       throw new DamagedException(name, "it does not begin like a pack");
     }
-    ByteBuffer foot = ByteBuffer.wrap(blobs.read(name, size - FOOT, FOOT));
+    ByteBuffer foot = ByteBuffer.wrap(blobs.read(name, size - FOOTER_SIZE, FOOTER_SIZE));
     int count = foot.getInt();
-    ChunkId wanted = ChunkId.read(foot);
-    byte[] end = new byte[END.length];
+    ChunkId wanted = ChunkId.readFrom(foot);
+    byte[] end = new byte[END_MAGIC.length];
     foot.get(end);
-    if (!Arrays.equals(end, END) || count < 0 || count > MOST_ROWS) {
+    if (!Arrays.equals(end, END_MAGIC) || count < 0 || count > MOST_ROWS) {
       throw new DamagedException(name, "it does not end like a pack");
     }
-    long begin = size - FOOT - (long) count * ROW;
-    if (begin < HEAD.length) {
+    long begin = size - FOOTER_SIZE - (long) count * ROW_SIZE;
+    if (begin < MAGIC.length) {
       throw new DamagedException(name, "it is too short for its rows");
     }
-    byte[] rows = blobs.read(name, begin, count * ROW);
+    byte[] rows = blobs.read(name, begin, count * ROW_SIZE);
     if (!ChunkId.of(rows, 0, rows.length).equals(wanted)) {
       throw new DamagedException(name, "its rows are not those that were written");
     }
-    Map<ChunkId, Place> places = new LinkedHashMap<>();
+    Map<ChunkId, ChunkLocation> places = new LinkedHashMap<>();
     ByteBuffer row = ByteBuffer.wrap(rows);
     while (row.hasRemaining()) {
-      ChunkId id = ChunkId.read(row);
-      Place place = new Place(name, row.getLong(), row.getInt(), row.getInt());
-      if (place.offset() < HEAD.length || place.length() < 0 || place.end() > begin) {
+      ChunkId id = ChunkId.readFrom(row);
+      ChunkLocation place = new ChunkLocation(name, row.getLong(), row.getInt(), row.getInt());
+      if (place.offset() < MAGIC.length || place.length() < 0 || place.end() > begin) {
         throw new DamagedException(name, "a row points out of it");
       }
       places.put(id, place);
@@ -72,7 +72,7 @@ final class Pack {
   }
 
   /** Reads all of a pack and tells whether its bytes are those that it is named by. */
-  static boolean isWhole(Blobs blobs, String name) throws IOException {
+  static boolean isIntact(BlobStore blobs, String name) throws IOException {
     MessageDigest digest = ChunkId.sha256();
     long size = blobs.size(name);
     for (long at = 0; at < size; ) {

@@ -1,8 +1,8 @@
 package dev.isola.snapshot.chunk;
 
-import dev.isola.snapshot.blob.Blobs;
-import dev.isola.snapshot.step.Step;
-import dev.isola.snapshot.step.Steps;
+import dev.isola.snapshot.blob.BlobStore;
+import dev.isola.snapshot.failpoint.FailpointListener;
+import dev.isola.snapshot.failpoint.SnapshotFailpoint;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -17,21 +17,21 @@ import java.util.Map;
 
 /** Writes one pack beside the store; it joins it when it is finished, or never. */
 final class PackWriter implements AutoCloseable {
-  private final Steps steps;
+  private final FailpointListener steps;
   private final Path file;
   private final MessageDigest digest = ChunkId.sha256();
   private final OutputStream disk;
   private final OutputStream out;
-  private final Map<ChunkId, Place> rows = new LinkedHashMap<>();
+  private final Map<ChunkId, ChunkLocation> rows = new LinkedHashMap<>();
   private long offset;
 
-  PackWriter(Path staging, Steps steps) throws IOException {
+  PackWriter(Path staging, FailpointListener steps) throws IOException {
     this.steps = steps;
     file = Files.createTempFile(staging, "pack", ".new");
     disk = Files.newOutputStream(file);
     out = new DigestOutputStream(new BufferedOutputStream(disk, 256 << 10), digest);
-    write(Pack.HEAD, 0, Pack.HEAD.length);
-    steps.reached(Step.PACK_STAGED);
+    write(Pack.MAGIC, 0, Pack.MAGIC.length);
+    steps.reached(SnapshotFailpoint.PACK_STAGED);
   }
 
   /**
@@ -40,7 +40,7 @@ final class PackWriter implements AutoCloseable {
    * @param size of its content
    */
   void add(ChunkId id, byte[] squeezed, int from, int length, int size) throws IOException {
-    rows.put(id, new Place("", offset, length, size));
+    rows.put(id, new ChunkLocation("", offset, length, size));
     write(squeezed, from, length);
   }
 
@@ -54,8 +54,8 @@ final class PackWriter implements AutoCloseable {
   }
 
   /** Makes it part of the store, durably, and returns where its chunks lie from now on. */
-  Map<ChunkId, Place> finish(Blobs blobs) throws IOException {
-    ByteBuffer table = ByteBuffer.allocate(rows.size() * Pack.ROW);
+  Map<ChunkId, ChunkLocation> finish(BlobStore blobs) throws IOException {
+    ByteBuffer table = ByteBuffer.allocate(rows.size() * Pack.ROW_SIZE);
     rows.forEach(
         (id, place) ->
             table
@@ -64,18 +64,18 @@ final class PackWriter implements AutoCloseable {
                 .putInt(place.length())
                 .putInt(place.size()));
     write(table.array(), 0, table.capacity());
-    ByteBuffer foot = ByteBuffer.allocate(Pack.FOOT);
+    ByteBuffer foot = ByteBuffer.allocate(Pack.FOOTER_SIZE);
     foot.putInt(rows.size()).put(ChunkId.of(table.array(), 0, table.capacity()).bytes());
-    write(foot.put(Pack.END).array(), 0, Pack.FOOT);
+    write(foot.put(Pack.END_MAGIC).array(), 0, Pack.FOOTER_SIZE);
     out.close();
-    steps.reached(Step.PACK_WRITTEN);
+    steps.reached(SnapshotFailpoint.PACK_WRITTEN);
     String name = Pack.FOLDER + "/" + HexFormat.of().formatHex(digest.digest());
     blobs.put(name, file);
-    steps.reached(Step.PACK_KEPT);
-    Map<ChunkId, Place> places = new LinkedHashMap<>();
+    steps.reached(SnapshotFailpoint.PACK_KEPT);
+    Map<ChunkId, ChunkLocation> places = new LinkedHashMap<>();
     rows.forEach(
         (id, place) ->
-            places.put(id, new Place(name, place.offset(), place.length(), place.size())));
+            places.put(id, new ChunkLocation(name, place.offset(), place.length(), place.size())));
     return places;
   }
 

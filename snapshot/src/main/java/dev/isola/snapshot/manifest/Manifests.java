@@ -1,10 +1,10 @@
 package dev.isola.snapshot.manifest;
 
-import dev.isola.snapshot.blob.Blobs;
+import dev.isola.snapshot.blob.BlobStore;
 import dev.isola.snapshot.chunk.ChunkId;
 import dev.isola.snapshot.chunk.DamagedException;
-import dev.isola.snapshot.step.Step;
-import dev.isola.snapshot.step.Steps;
+import dev.isola.snapshot.failpoint.FailpointListener;
+import dev.isola.snapshot.failpoint.SnapshotFailpoint;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
@@ -28,11 +28,11 @@ public final class Manifests {
   private static final int SEAL = 2 * ChunkId.BYTES;
   private static final int MOST_HEAD = 16 << 20;
 
-  private final Blobs blobs;
+  private final BlobStore blobs;
   private final Path staging;
-  private final Steps steps;
+  private final FailpointListener steps;
 
-  public Manifests(Blobs blobs, Path staging, Steps steps) {
+  public Manifests(BlobStore blobs, Path staging, FailpointListener steps) {
     this.blobs = blobs;
     this.staging = staging;
     this.steps = steps;
@@ -43,9 +43,9 @@ public final class Manifests {
    *
    * @throws java.nio.file.FileAlreadyExistsException when there is one of that id
    */
-  public void write(Snapshot snapshot, Listing list) throws IOException {
+  public void write(Snapshot snapshot, CompressedFileList list) throws IOException {
     byte[] head = SnapshotDocument.write(snapshot);
-    byte[] rows = list.squeezed();
+    byte[] rows = list.compressed();
     byte[] seal = seal(head, ChunkId.of(rows, 0, rows.length));
     Path temporary = Files.createTempFile(staging, "snapshot", ".new");
     try {
@@ -56,9 +56,9 @@ public final class Manifests {
         out.write(seal);
         out.write(rows);
       }
-      steps.reached(Step.LIST_WRITTEN);
+      steps.reached(SnapshotFailpoint.LIST_WRITTEN);
       blobs.create(name(snapshot.id()), temporary);
-      steps.reached(Step.LIST_KEPT);
+      steps.reached(SnapshotFailpoint.LIST_KEPT);
     } finally {
       Files.deleteIfExists(temporary);
     }
@@ -132,7 +132,7 @@ public final class Manifests {
    * @throws DamagedException when they are not what was written
    * @throws NoSuchFileException when there is no such snapshot
    */
-  public List<Entry> entries(String id) throws IOException {
+  public List<SnapshotEntry> entries(String id) throws IOException {
     Head head = head(id).orElseThrow(() -> new NoSuchFileException(name(id)));
     long length = head.size() - head.offset();
     if (length > Integer.MAX_VALUE - 64) {
@@ -143,7 +143,7 @@ public final class Manifests {
       throw new DamagedException(name(id), "its list of files is not what was written");
     }
     try {
-      return new Listing(rows, head.snapshot().checksum()).entries();
+      return new CompressedFileList(rows, head.snapshot().checksum()).entries();
     } catch (IOException e) {
       throw new DamagedException(name(id), "its list of files cannot be read: " + e.getMessage());
     }
@@ -151,7 +151,7 @@ public final class Manifests {
 
   public void remove(String id) throws IOException {
     blobs.remove(name(id));
-    steps.reached(Step.LIST_REMOVED);
+    steps.reached(SnapshotFailpoint.LIST_REMOVED);
   }
 
   /** Tells whether a snapshot can have that name; anything else might lead out of the store. */

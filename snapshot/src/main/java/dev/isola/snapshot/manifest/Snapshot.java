@@ -43,7 +43,7 @@ public record Snapshot(
     String checksum,
     Kind kind,
     Optional<String> image,
-    Optional<Written> written) {
+    Optional<SnapshotCoverage> coverage) {
 
   /**
    * Everything that a sandbox wrote.
@@ -51,8 +51,8 @@ public record Snapshot(
    * @param imageDigest of the image whose changes are among it; empty where there are only folders
    * @param folders that are in it whole
    */
-  public record Written(Optional<String> imageDigest, List<String> folders) {
-    public Written {
+  public record SnapshotCoverage(Optional<String> imageDigest, List<String> folders) {
+    public SnapshotCoverage {
       folders = List.copyOf(folders);
     }
   }

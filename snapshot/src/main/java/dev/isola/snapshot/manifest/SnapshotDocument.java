@@ -3,7 +3,7 @@ package dev.isola.snapshot.manifest;
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.JsonValue;
 import dev.isola.snapshot.manifest.Snapshot.Kind;
-import dev.isola.snapshot.manifest.Snapshot.Written;
+import dev.isola.snapshot.manifest.Snapshot.SnapshotCoverage;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -36,10 +36,10 @@ final class SnapshotDocument {
             "checksum", snapshot.checksum(),
             "kind", snapshot.kind(),
             "image", snapshot.image(),
-            "written", snapshot.written().map(SnapshotDocument::of)));
+            "written", snapshot.coverage().map(SnapshotDocument::of)));
   }
 
-  private static Map<String, Object> of(Written written) {
+  private static Map<String, Object> of(SnapshotCoverage written) {
     return Json.object("imageDigest", written.imageDigest(), "folders", written.folders());
   }
 
@@ -62,7 +62,7 @@ final class SnapshotDocument {
         head.text("runtime"),
         head.text("architecture"),
         tags,
-        head.maybeText("parent"),
+        head.optionalText("parent"),
         head.text("root"),
         texts(head.at("includes")),
         texts(head.at("excludes")),
@@ -71,11 +71,13 @@ final class SnapshotDocument {
         head.number("newBytes"),
         head.number("storedBytes"),
         head.text("checksum"),
-        head.maybeText("kind").map(Kind::valueOf).orElse(Kind.FILESYSTEM),
-        head.maybeText("image"),
+        head.optionalText("kind").map(Kind::valueOf).orElse(Kind.FILESYSTEM),
+        head.optionalText("image"),
         Optional.of(head.at("written"))
             .filter(JsonValue::isObject)
-            .map(it -> new Written(it.maybeText("imageDigest"), texts(it.at("folders")))));
+            .map(
+                it ->
+                    new SnapshotCoverage(it.optionalText("imageDigest"), texts(it.at("folders")))));
   }
 
   private static List<String> texts(JsonValue list) {

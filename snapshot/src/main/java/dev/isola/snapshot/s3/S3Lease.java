@@ -2,8 +2,8 @@ package dev.isola.snapshot.s3;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.isola.snapshot.blob.Blobs;
-import dev.isola.snapshot.blob.OwnedException;
+import dev.isola.snapshot.blob.AlreadyClaimedException;
+import dev.isola.snapshot.blob.BlobStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,18 +35,18 @@ final class S3Lease {
   /** Without a touch for so long it is anybody's; longer by more than one request may take. */
   static final Duration STALE = Duration.ofMinutes(5);
 
-  private final Bucket bucket;
-  private volatile @Nullable Held held;
+  private final S3Client bucket;
+  private volatile @Nullable HeldLease held;
 
-  S3Lease(Bucket bucket) {
+  S3Lease(S3Client bucket) {
     this.bucket = bucket;
   }
 
   /** Fails unless we are the owner, and nobody else can be by now. */
   void check() throws IOException {
-    Held current = held;
+    HeldLease current = held;
     if (current == null) {
-      throw new OwnedException("nobody claimed " + bucket);
+      throw new AlreadyClaimedException("nobody claimed " + bucket);
     }
     current.check();
   }
@@ -54,7 +54,7 @@ final class S3Lease {
   /**
    * @param work has our name, so that an owner that was killed is not in its own way
    */
-  Blobs.Claim claim(Path work) throws IOException {
+  BlobStore.Claim claim(Path work) throws IOException {
     Path name = work.resolve(KEY);
     if (!Files.exists(name)) {
       Path fresh = Files.createTempFile(work, KEY, ".new");
@@ -63,15 +63,16 @@ final class S3Lease {
     }
     String me = Files.readString(name);
     long begin = System.nanoTime();
-    Bucket.Answer made = put(me, Map.of("if-none-match", "*"));
+    S3Client.S3Response made = put(me, Map.of("if-none-match", "*"));
     if (made.status() == 404) {
       throw S3Errors.of(bucket.toString(), made.response());
     }
     if (made.status() != 200) {
-      Bucket.Answer there = bucket.ask(Bucket.Ask.of("GET", KEY, Map.of(), 1 << 10), 200, 404);
+      S3Client.S3Response there =
+          bucket.send(S3Client.S3Request.of("GET", KEY, Map.of(), 1 << 10), 200, 404);
       boolean mine = new String(there.response().body(), UTF_8).equals(me);
       if (there.status() == 200 && !mine && age(there).compareTo(STALE) < 0) {
-        throw new OwnedException(
+        throw new AlreadyClaimedException(
             "another server writes to "
                 + bucket
                 + " (touched "
@@ -88,25 +89,29 @@ final class S3Lease {
                   ? Map.of("if-none-match", "*")
                   : Map.of("if-match", there.header("etag")));
       if (made.status() != 200) {
-        throw new OwnedException("another server took " + bucket + " at the same moment");
+        throw new AlreadyClaimedException("another server took " + bucket + " at the same moment");
       }
     }
-    Held now = new Held(me, made.header("etag"), begin);
+    HeldLease now = new HeldLease(me, made.header("etag"), begin);
     held = now;
     now.toucher.start();
     return now;
   }
 
-  private Bucket.Answer put(String me, Map<String, String> condition) throws IOException {
-    return bucket.ask(
-        Bucket.Ask.put(KEY, condition, Bucket.Body.of(me.getBytes(UTF_8))), 200, 404, 409, 412);
+  private S3Client.S3Response put(String me, Map<String, String> condition) throws IOException {
+    return bucket.send(
+        S3Client.S3Request.put(KEY, condition, S3Client.Body.of(me.getBytes(UTF_8))),
+        200,
+        404,
+        409,
+        412);
   }
 
-  private static Duration age(Bucket.Answer answer) throws IOException {
+  private static Duration age(S3Client.S3Response answer) throws IOException {
     return Duration.between(time(answer, "last-modified"), time(answer, "date"));
   }
 
-  private static Instant time(Bucket.Answer answer, String header) throws IOException {
+  private static Instant time(S3Client.S3Response answer, String header) throws IOException {
     try {
       return ZonedDateTime.parse(answer.header(header), DateTimeFormatter.RFC_1123_DATE_TIME)
           .toInstant();
@@ -116,14 +121,14 @@ final class S3Lease {
   }
 
   /** The object while it is ours. */
-  private final class Held implements Blobs.Claim {
+  private final class HeldLease implements BlobStore.Claim {
     private final String me;
     private final Thread toucher = Thread.ofVirtual().name("snapshot-lease").unstarted(this::touch);
     private String etag;
     private volatile long touched;
     private volatile boolean lost;
 
-    Held(String me, String etag, long touched) {
+    HeldLease(String me, String etag, long touched) {
       this.me = me;
       this.etag = etag;
       this.touched = touched;
@@ -131,7 +136,7 @@ final class S3Lease {
 
     void check() throws IOException {
       if (lost || System.nanoTime() - touched > OURS.toNanos()) {
-        throw new OwnedException(
+        throw new AlreadyClaimedException(
             bucket + " is no longer ours: another server took it, or it could not be reached");
       }
     }
@@ -141,7 +146,7 @@ final class S3Lease {
         try {
           Thread.sleep(TOUCH);
           long begin = System.nanoTime();
-          Bucket.Answer answer = put(me, Map.of("if-match", etag));
+          S3Client.S3Response answer = put(me, Map.of("if-match", etag));
           if (answer.status() != 200 && !(answer.repeated() && isMine())) {
             lost = true;
             return;
@@ -160,7 +165,8 @@ final class S3Lease {
 
     /** Of an attempt without an answer nobody knows; the content is ours alone. */
     private boolean isMine() throws IOException {
-      Bucket.Answer there = bucket.ask(Bucket.Ask.of("GET", KEY, Map.of(), 1 << 10), 200, 404);
+      S3Client.S3Response there =
+          bucket.send(S3Client.S3Request.of("GET", KEY, Map.of(), 1 << 10), 200, 404);
       if (!new String(there.response().body(), UTF_8).equals(me)) {
         return false;
       }
@@ -179,7 +185,7 @@ final class S3Lease {
       }
       held = null;
       if (!lost && isMine()) {
-        bucket.ask(Bucket.Ask.of("DELETE", KEY, Map.of(), 0), 200, 204, 404);
+        bucket.send(S3Client.S3Request.of("DELETE", KEY, Map.of(), 0), 200, 204, 404);
       }
     }
   }

@@ -78,7 +78,7 @@ class SnapshotDocumentTest {
             "c0ffee",
             Snapshot.Kind.MEMORY,
             Optional.of("img"),
-            Optional.of(new Snapshot.Written(Optional.of("sha256:1"), List.of("/w")))),
+            Optional.of(new Snapshot.SnapshotCoverage(Optional.of("sha256:1"), List.of("/w")))),
         WHOLE);
   }
 

@@ -183,7 +183,7 @@ final class FakeS3 implements AutoCloseable {
   }
 
   private static String etag(byte[] content) {
-    return '"' + Signature.sha256(content).substring(0, 32) + '"';
+    return '"' + AwsSignatureV4.sha256(content).substring(0, 32) + '"';
   }
 
   private static void answer(HttpExchange exchange, int status, byte[] body) throws IOException {

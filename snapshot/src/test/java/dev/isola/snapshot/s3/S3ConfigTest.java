@@ -75,7 +75,7 @@ class S3ConfigTest {
   void showsNoSecret() {
     S3Config config =
         S3Config.of("s3://bucket/prefix", KEYS, Map.of("AWS_SESSION_TOKEN", "canary-9f1c"));
-    try (S3Blobs blobs = new S3Blobs(config, Clock.systemUTC())) {
+    try (S3BlobStore blobs = new S3BlobStore(config, Clock.systemUTC())) {
       assertThat(config + " " + blobs).contains("bucket").doesNotContain("canary");
     }
   }

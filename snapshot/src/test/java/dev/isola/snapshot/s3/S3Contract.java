@@ -4,9 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.isola.snapshot.Samples;
-import dev.isola.snapshot.blob.Blobs;
-import dev.isola.snapshot.blob.BlobsContract;
+import dev.isola.snapshot.SnapshotFixtures;
+import dev.isola.snapshot.blob.BlobStore;
+import dev.isola.snapshot.blob.BlobStoreContract;
 import dev.isola.spi.Secret;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,7 +19,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /** What holds on every server that speaks S3. */
-abstract class S3Contract extends BlobsContract {
+abstract class S3Contract extends BlobStoreContract {
   private static final int MANY = Boolean.getBoolean("isola.long") ? 1_100 : 0;
 
   private final String prefix = "test/" + HexFormat.of().toHexDigits(new Random().nextLong()) + "/";
@@ -27,25 +27,25 @@ abstract class S3Contract extends BlobsContract {
   abstract S3Server server();
 
   @Override
-  protected Blobs place() {
-    return new S3Blobs(server().config(prefix), Clock.systemUTC());
+  protected BlobStore place() {
+    return new S3BlobStore(server().config(prefix), Clock.systemUTC());
   }
 
   @Test
   void holdsAStoreOfSnapshots() throws IOException {
-    Samples.fillAndEmpty(
-        () -> new S3Blobs(server().config("store" + prefix), Clock.systemUTC()), folder);
+    SnapshotFixtures.fillAndEmpty(
+        () -> new S3BlobStore(server().config("store" + prefix), Clock.systemUTC()), folder);
   }
 
   @Test
   void theBucketMayBePartOfTheHostsName() throws IOException {
-    S3Blobs blobs = new S3Blobs(server().byHost("host" + prefix), Clock.systemUTC());
+    S3BlobStore blobs = new S3BlobStore(server().byHost("host" + prefix), Clock.systemUTC());
     try (blobs;
-        Blobs.Claim claim = blobs.claim(Files.createDirectories(folder.resolve("host")))) {
+        BlobStore.Claim claim = blobs.claim(Files.createDirectories(folder.resolve("host")))) {
       blobs.put("packs/a", Files.write(folder.resolve("one"), "by name".getBytes(UTF_8)));
       assertThat(claim).isNotNull();
     }
-    try (S3Blobs same = new S3Blobs(server().config("host" + prefix), Clock.systemUTC())) {
+    try (S3BlobStore same = new S3BlobStore(server().config("host" + prefix), Clock.systemUTC())) {
       assertThat(same.list("packs")).containsExactly("packs/a");
       assertThat(same.read("packs/a", 3, 4)).isEqualTo("name".getBytes(UTF_8));
     }
@@ -54,10 +54,11 @@ abstract class S3Contract extends BlobsContract {
   @Test
   void aKilledOwnerIsNotInItsOwnWay() throws IOException {
     Path work = Files.createDirectories(folder.resolve("mine"));
-    S3Blobs killed = new S3Blobs(server().config("killed" + prefix), Clock.systemUTC());
-    Blobs.Claim left = killed.claim(work); // which is never given back
+    S3BlobStore killed = new S3BlobStore(server().config("killed" + prefix), Clock.systemUTC());
+    BlobStore.Claim left = killed.claim(work); // which is never given back
     assertThat(left).isNotNull();
-    try (S3Blobs next = new S3Blobs(server().config("killed" + prefix), Clock.systemUTC())) {
+    try (S3BlobStore next =
+        new S3BlobStore(server().config("killed" + prefix), Clock.systemUTC())) {
       next.claim(work).close();
     }
     killed.close();
@@ -76,7 +77,7 @@ abstract class S3Contract extends BlobsContract {
             good.accessKey(),
             Secret.of("canary-that-is-wrong"),
             Optional.empty());
-    try (S3Blobs blobs = new S3Blobs(bad, Clock.systemUTC())) {
+    try (S3BlobStore blobs = new S3BlobStore(bad, Clock.systemUTC())) {
       assertThatThrownBy(() -> blobs.list("packs"))
           .isInstanceOf(IOException.class)
           .hasMessageContaining("403")
@@ -85,7 +86,7 @@ abstract class S3Contract extends BlobsContract {
           .doesNotContain("canary");
     }
     Clock late = Clock.offset(Clock.systemUTC(), Duration.ofDays(1));
-    try (S3Blobs blobs = new S3Blobs(good, late)) {
+    try (S3BlobStore blobs = new S3BlobStore(good, late)) {
       assertThatThrownBy(() -> blobs.list("packs")).hasMessageContaining("clock");
     }
   }
@@ -103,7 +104,7 @@ abstract class S3Contract extends BlobsContract {
             good.accessKey(),
             good.secretKey(),
             Optional.empty());
-    try (S3Blobs blobs = new S3Blobs(none, Clock.systemUTC())) {
+    try (S3BlobStore blobs = new S3BlobStore(none, Clock.systemUTC())) {
       assertThatThrownBy(() -> blobs.claim(folder))
           .isInstanceOf(IOException.class)
           .hasMessageContaining("NoSuchBucket")
@@ -113,9 +114,9 @@ abstract class S3Contract extends BlobsContract {
 
   @Test
   void listsMoreThanAPage() throws IOException {
-    S3Blobs blobs = new S3Blobs(server().config("many" + prefix), Clock.systemUTC());
+    S3BlobStore blobs = new S3BlobStore(server().config("many" + prefix), Clock.systemUTC());
     try (blobs;
-        Blobs.Claim claim = blobs.claim(Files.createDirectories(folder.resolve("many")))) {
+        BlobStore.Claim claim = blobs.claim(Files.createDirectories(folder.resolve("many")))) {
       Path file = Files.write(folder.resolve("one"), "x".getBytes(UTF_8));
       for (int i = 0; i < Math.max(3, MANY); i++) {
         blobs.put("packs/p" + i, file);

@@ -109,11 +109,11 @@ final class S3Server implements AutoCloseable {
   }
 
   private void makeBucket() throws IOException {
-    try (Bucket bucket = new Bucket(config(""), Clock.systemUTC(), Bucket.FIRST_PAUSE)) {
+    try (S3Client bucket = new S3Client(config(""), Clock.systemUTC(), S3Client.FIRST_PAUSE)) {
       IOException last = new IOException("it ended");
       for (int i = 0; i < 20 && process.isAlive(); i++) {
         try {
-          bucket.ask(Bucket.Ask.put("", Map.of(), Bucket.Body.NONE), 200);
+          bucket.send(S3Client.S3Request.put("", Map.of(), S3Client.Body.NONE), 200);
           return;
         } catch (IOException e) {
           last = e; // not there yet; asking waits longer each time

@@ -1,12 +1,12 @@
 package dev.isola.testing.fake;
 
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
 import dev.isola.spi.Hosting;
+import dev.isola.spi.InventoryItem;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
-import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Terminals;
@@ -26,7 +26,7 @@ import dev.isola.spi.provider.SpecSupport;
 import dev.isola.spi.spec.ApiVersion;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -91,7 +91,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
         new SpecSupport(
             Set.of(SpecFeature.USERS, SpecFeature.WORKSPACE_PATH),
             Set.of(NetworkMode.NONE),
-            Set.of(Volume.Type.BIND),
+            Set.of(VolumeMount.Type.BIND),
             limits),
         List.of(
             new Prerequisite("memory", true, true, "of this JVM", ""),
@@ -128,12 +128,12 @@ public final class FakeProvider implements Provider, ProviderFactory {
   }
 
   @Override
-  public List<Sighting> inventory() {
+  public List<InventoryItem> inventory() {
     return List.of();
   }
 
   @Override
-  public void destroy(SandboxId id, Destroy how) {
+  public void destroy(SandboxId id, DestroyOptions how) {
     if (destroyFails) {
       throw Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, "it clings to life", "kill it").exception();
     }

@@ -52,8 +52,8 @@ public abstract sealed class IsolaException extends RuntimeException
    * Returns whether the same call may be repeated after a pause: it changed nothing, and it may
    * succeed as it is.
    */
-  public final boolean isRepeatable() {
-    return problem.isRepeatable();
+  public final boolean isRetryable() {
+    return problem.isRetryable();
   }
 
   /** Returns the HTTP status; 0 when there was no answer. */

@@ -32,7 +32,7 @@ public record Problem(
   }
 
   /** Returns a problem of this side: there was no answer that could be read. */
-  public static Problem here(String code, String detail, String remedy) {
+  public static Problem clientSide(String code, String detail, String remedy) {
     return new Problem(code, category(code, 0), 0, detail, remedy, Optional.empty(), "", Map.of());
   }
 
@@ -108,7 +108,7 @@ public record Problem(
    * Returns whether the same call may be repeated after a pause: it changed nothing, and it may
    * succeed as it is. The code says so; of a code that this SDK does not know yet, the status does.
    */
-  public boolean isRepeatable() {
+  public boolean isRetryable() {
     return switch (code) {
       case SERVER_UNREACHABLE, "PROVIDER_UNAVAILABLE", "RESOURCE_LIMIT", "RATE_LIMITED" -> true;
       case "SPAWN_FAILED" -> false;

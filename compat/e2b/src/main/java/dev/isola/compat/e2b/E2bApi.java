@@ -1,24 +1,24 @@
 package dev.isola.compat.e2b;
 
-import dev.isola.compat.e2b.control.ControlRoutes;
-import dev.isola.compat.e2b.control.Described;
-import dev.isola.compat.e2b.control.ListRoutes;
-import dev.isola.compat.e2b.control.MeasureRoutes;
-import dev.isola.compat.e2b.control.PictureRoutes;
-import dev.isola.compat.e2b.create.Wanted;
+import dev.isola.compat.e2b.control.E2bMetricsRoutes;
+import dev.isola.compat.e2b.control.E2bSandboxListRoutes;
+import dev.isola.compat.e2b.control.E2bSandboxRoutes;
+import dev.isola.compat.e2b.control.E2bSandboxView;
+import dev.isola.compat.e2b.control.E2bSnapshotRoutes;
+import dev.isola.compat.e2b.create.CreateRequestMapper;
 import dev.isola.compat.e2b.envd.EnvdRoutes;
 import dev.isola.compat.e2b.model.E2bCredentials;
 import dev.isola.compat.e2b.model.E2bDialect;
 import dev.isola.compat.e2b.model.E2bSettings;
-import dev.isola.compat.e2b.template.BaseImage;
-import dev.isola.compat.e2b.template.TemplateRoutes;
-import dev.isola.compat.e2b.template.Templates;
-import dev.isola.compat.e2b.volume.VolumeRoutes;
+import dev.isola.compat.e2b.template.BaseImageBuilder;
+import dev.isola.compat.e2b.template.E2bTemplateRoutes;
+import dev.isola.compat.e2b.template.E2bTemplates;
+import dev.isola.compat.e2b.volume.E2bVolumeRoutes;
 import dev.isola.server.auth.ApiKeys;
-import dev.isola.server.auth.Gate;
+import dev.isola.server.auth.HostOriginFilter;
 import dev.isola.server.auth.PortCredentials;
-import dev.isola.server.context.Images;
-import dev.isola.server.context.Serving;
+import dev.isola.server.context.ImageService;
+import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.ApiDialect;
 import dev.isola.server.route.ApiExtension;
 import dev.isola.server.route.Route;
@@ -43,7 +43,7 @@ public final class E2bApi implements ApiExtension {
   /**
    * @param images that templates are made of
    */
-  public E2bApi(Serving serving, ApiKeys keys, E2bSettings settings, Images images) {
+  public E2bApi(ServerContext serving, ApiKeys keys, E2bSettings settings, ImageService images) {
     routes = routes(serving, keys, settings, images);
   }
 
@@ -54,7 +54,7 @@ public final class E2bApi implements ApiExtension {
 
   @Override
   public Optional<ApiDialect> dialect(
-      Function<String, List<String>> headers, Optional<Gate.PreviewHost> target) {
+      Function<String, List<String>> headers, Optional<HostOriginFilter.PreviewTarget> target) {
     boolean inside =
         target.filter(one -> isEnvd(one) || !headers.apply(ID_HEADER).isEmpty()).isPresent();
     if (inside) {
@@ -73,13 +73,13 @@ public final class E2bApi implements ApiExtension {
   }
 
   @Override
-  public Optional<String> path(Gate.PreviewHost target, String path) {
+  public Optional<String> path(HostOriginFilter.PreviewTarget target, String path) {
     return isEnvd(target)
         ? Optional.of(EnvdRoutes.PREFIX + target.sandbox() + path)
         : Optional.empty();
   }
 
-  private static boolean isEnvd(Gate.PreviewHost target) {
+  private static boolean isEnvd(HostOriginFilter.PreviewTarget target) {
     return target.port() == ENVD_PORT;
   }
 
@@ -89,28 +89,28 @@ public final class E2bApi implements ApiExtension {
   }
 
   private static List<Route> routes(
-      Serving serving, ApiKeys keys, E2bSettings settings, Images images) {
-    Described described = new Described(serving, keys);
-    Templates templates = new Templates(serving, images, new BaseImage(images));
-    Wanted wanted = new Wanted(settings);
+      ServerContext serving, ApiKeys keys, E2bSettings settings, ImageService images) {
+    E2bSandboxView described = new E2bSandboxView(serving, keys);
+    E2bTemplates templates = new E2bTemplates(serving, images, new BaseImageBuilder(images));
+    CreateRequestMapper wanted = new CreateRequestMapper(settings);
     List<Route> building =
         settings
-            .keep()
+            .storage()
             .map(
                 keep ->
                     Stream.concat(
-                            new TemplateRoutes(serving, keys, templates, settings)
+                            new E2bTemplateRoutes(serving, keys, templates, settings)
                                 .routes().stream(),
-                            VolumeRoutes.all(keep, serving, templates, settings.provider())
+                            E2bVolumeRoutes.all(keep, serving, templates, settings.provider())
                                 .stream())
                         .toList())
             .orElse(List.of());
     return Stream.of(
             building,
-            new ControlRoutes(serving, templates, wanted, described).routes(),
-            new ListRoutes(serving, described).routes(),
-            new PictureRoutes(serving, templates, described).routes(),
-            new MeasureRoutes(serving).routes(),
+            new E2bSandboxRoutes(serving, templates, wanted, described).routes(),
+            new E2bSandboxListRoutes(serving, described).routes(),
+            new E2bSnapshotRoutes(serving, templates, described).routes(),
+            new E2bMetricsRoutes(serving).routes(),
             new EnvdRoutes(serving, keys).routes())
         .flatMap(List::stream)
         .toList();

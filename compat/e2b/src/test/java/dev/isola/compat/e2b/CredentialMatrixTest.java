@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.compat.e2b.model.E2bCredentials;
 import dev.isola.compat.e2b.model.E2bDialect;
-import dev.isola.server.Client;
-import dev.isola.server.ServerHouse;
+import dev.isola.server.TestClient;
+import dev.isola.server.TestServer;
 import dev.isola.server.auth.SandboxToken;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
@@ -51,7 +51,7 @@ class CredentialMatrixTest {
   private static final List<String> LESSER = List.of("none", "read", "other", "preview", "expired");
 
   private Path folder;
-  private ServerHouse house;
+  private TestServer house;
   private String initialized;
   private String sandbox;
   private String volume;
@@ -62,9 +62,9 @@ class CredentialMatrixTest {
   @BeforeAll
   void open(@TempDir Path place) throws IOException {
     folder = place;
-    house = E2bHouse.open(folder);
-    Client admin = house.client();
-    Client.Answer made =
+    house = E2bTestServer.open(folder);
+    TestClient admin = house.client();
+    TestClient.Response made =
         house
             .client("")
             .send(
@@ -80,7 +80,7 @@ class CredentialMatrixTest {
     planted.put("env", ENV);
     planted.put("envd token", made.field("envdAccessToken"));
     planted.put("traffic token", made.field("trafficAccessToken"));
-    Client.Answer made2 =
+    TestClient.Response made2 =
         admin.post(
             "/api/v1/sandboxes",
             "{\"init\":{\"command\":\"true\",\"env\":{\"A\":\""
@@ -129,7 +129,8 @@ class CredentialMatrixTest {
     return house
         .keys
         .tokens()
-        .sign(new SandboxToken(kind, new SandboxId(id), 0, house.keys.tokens().in(seconds)))
+        .sign(
+            new SandboxToken(kind, new SandboxId(id), 0, house.keys.tokens().expiryAfter(seconds)))
         .reveal();
   }
 
@@ -156,7 +157,7 @@ class CredentialMatrixTest {
     for (Route route : house.routes.all()) {
       List<String> row = new ArrayList<>();
       for (String column : COLUMNS) {
-        Client.Answer answer = send(route, column);
+        TestClient.Response answer = send(route, column);
         row.add(cell(answer.status()));
         if (LESSER.contains(column)) {
           String whole = answer.headers() + "\n" + answer.text();
@@ -218,7 +219,7 @@ class CredentialMatrixTest {
     return status == 401 || status == 403 ? Integer.toString(status) : "in";
   }
 
-  private Client.Answer send(Route route, String column) throws IOException {
+  private TestClient.Response send(Route route, String column) throws IOException {
     boolean lesser = LESSER.contains(column);
     String path =
         route
@@ -283,9 +284,10 @@ class CredentialMatrixTest {
   }
 
   /** Streams have no end: what is there within a moment is looked at. */
-  private Client.Answer answer(Route route, String path, Map<String, String> headers, byte[] body)
-      throws IOException {
-    try (Client.Open open = house.client("").open(route.method(), path, headers, body)) {
+  private TestClient.Response answer(
+      Route route, String path, Map<String, String> headers, byte[] body) throws IOException {
+    try (TestClient.OpenResponse open =
+        house.client("").open(route.method(), path, headers, body)) {
       open.socket().setSoTimeout(300);
       ByteArrayOutputStream content = new ByteArrayOutputStream();
       byte[] buffer = new byte[8192];
@@ -294,9 +296,9 @@ class CredentialMatrixTest {
           content.write(buffer, 0, n);
         }
       } catch (SocketTimeoutException e) {
-        assertThat(route.streams()).as("only a stream stays open: %s", route.name()).isTrue();
+        assertThat(route.isStreaming()).as("only a stream stays open: %s", route.name()).isTrue();
       }
-      return new Client.Answer(
+      return new TestClient.Response(
           open.status(), open.headers(), dev.isola.spi.Bytes.of(content.toByteArray()));
     }
   }

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.isola.engine.api.Log;
-import dev.isola.server.Client;
-import dev.isola.server.Options;
-import dev.isola.server.ServerHouse;
+import dev.isola.server.HttpServerOptions;
+import dev.isola.server.TestClient;
+import dev.isola.server.TestServer;
 import dev.isola.server.audit.AuditLog;
-import dev.isola.server.limit.Limits;
+import dev.isola.server.limit.RequestLimits;
 import java.io.IOException;
 import java.net.URLEncoder;
 import java.nio.file.Files;
@@ -44,15 +44,17 @@ class E2bAuditTest {
 
   @TempDir Path folder;
   private AuditLog audit;
-  private ServerHouse house;
+  private TestServer house;
 
   @BeforeEach
   void open() throws IOException {
     audit = AuditLog.open(file(), 1 << 20, true, InstantSource.system(), QUIET);
     house =
-        E2bHouse.open(
+        E2bTestServer.open(
             folder,
-            serving -> new Options(Optional.empty(), Limits.NONE, List.of(audit), Optional::empty));
+            serving ->
+                new HttpServerOptions(
+                    Optional.empty(), RequestLimits.NONE, List.of(audit), Optional::empty));
   }
 
   @AfterEach
@@ -93,10 +95,10 @@ class E2bAuditTest {
 
   @Test
   void writesByATokenAndAnswersWithATokenAreLinesWithAnActor() throws IOException {
-    Client client = house.client("");
+    TestClient client = house.client("");
     Map<String, String> use = Map.of("X-API-KEY", house.use, "Content-Type", "application/json");
     byte[] nothing = new byte[0];
-    Client.Answer made =
+    TestClient.Response made =
         client.send("POST", "/v2/sandboxes", use, "{\"templateID\":\"host\"}".getBytes(UTF_8));
     String id = made.field("sandboxID");
     String envd = made.field("envdAccessToken");
@@ -108,7 +110,7 @@ class E2bAuditTest {
     client.send("GET", "/files?path=/workspace/a", inside, nothing);
     client.send("POST", "/files?path=/x&signature=v1_wrong", Map.of(), "a".getBytes(UTF_8));
     String planted = house.plantVolume();
-    Client.Answer volume = client.send("GET", "/volumes/" + planted, use, nothing);
+    TestClient.Response volume = client.send("GET", "/volumes/" + planted, use, nothing);
     client.send(
         "PUT",
         "/volumecontent/" + planted + "/file?path=/a",
@@ -130,8 +132,8 @@ class E2bAuditTest {
 
   @Test
   void aWriteByASignedUrlIsALineThatNamesTheSandbox() throws Exception {
-    Client client = house.client("");
-    Client.Answer made =
+    TestClient client = house.client("");
+    TestClient.Response made =
         client.send(
             "POST",
             "/v2/sandboxes",
@@ -141,7 +143,8 @@ class E2bAuditTest {
     byte[] hash = MessageDigest.getInstance("SHA-256").digest(signed.getBytes(UTF_8));
     String signature = "v1_" + Base64.getEncoder().withoutPadding().encodeToString(hash);
     String query = "?path=/workspace/b&signature=" + URLEncoder.encode(signature, UTF_8);
-    Client.Answer wrote = client.send("POST", "/files" + query, Map.of(), "b".getBytes(UTF_8));
+    TestClient.Response wrote =
+        client.send("POST", "/files" + query, Map.of(), "b".getBytes(UTF_8));
     assertThat(wrote.status()).as(wrote.text()).isEqualTo(200);
     assertThat(of(lines(2), "writeSignedFiles"))
         .containsEntry("key", "(signed URL)")
@@ -152,14 +155,14 @@ class E2bAuditTest {
 
   @Test
   void anUploadToATemplateIsALineWithoutItsSecret() throws IOException {
-    Client client = house.client("");
+    TestClient client = house.client("");
     Map<String, String> admin =
         Map.of("X-API-KEY", house.admin, "Content-Type", "application/json");
-    Client.Answer named =
+    TestClient.Response named =
         client.send("POST", "/v3/templates", admin, "{\"name\":\"audited\"}".getBytes(UTF_8));
     String place = "/templates/" + named.field("templateID") + "/files/" + "a".repeat(64);
     String url = client.send("GET", place, admin, new byte[0]).field("url");
-    Client.Answer put =
+    TestClient.Response put =
         client.send(
             "PUT", url.substring(url.indexOf("/templates/")), Map.of(), "files".getBytes(UTF_8));
     assertThat(put.status()).as(put.text()).isEqualTo(200);

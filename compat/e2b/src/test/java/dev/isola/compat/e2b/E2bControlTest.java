@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.compat.e2b.model.E2bDialect;
-import dev.isola.server.Client;
-import dev.isola.server.ServerHouse;
+import dev.isola.server.TestClient;
+import dev.isola.server.TestServer;
 import dev.isola.server.route.Route;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -25,11 +25,11 @@ import tools.jackson.databind.json.JsonMapper;
 class E2bControlTest {
   private static final JsonMapper JSON = new JsonMapper();
 
-  private ServerHouse house;
+  private TestServer house;
 
   @BeforeAll
   void open(@TempDir Path folder) {
-    house = E2bHouse.open(folder);
+    house = E2bTestServer.open(folder);
   }
 
   @AfterAll
@@ -37,11 +37,11 @@ class E2bControlTest {
     house.close();
   }
 
-  private Client.Answer ask(String method, String path, String body) throws IOException {
+  private TestClient.Response ask(String method, String path, String body) throws IOException {
     return ask(method, path, body, house.admin);
   }
 
-  private Client.Answer ask(String method, String path, String body, String key)
+  private TestClient.Response ask(String method, String path, String body, String key)
       throws IOException {
     Map<String, String> headers = new HashMap<>();
     if (!key.isEmpty()) {
@@ -53,20 +53,21 @@ class E2bControlTest {
     return house.client("").send(method, path, headers, body.getBytes(UTF_8));
   }
 
-  private Client.Answer create(String more) throws IOException {
-    Client.Answer answer = ask("POST", "/v2/sandboxes", "{\"templateID\":\"host\"" + more + "}");
+  private TestClient.Response create(String more) throws IOException {
+    TestClient.Response answer =
+        ask("POST", "/v2/sandboxes", "{\"templateID\":\"host\"" + more + "}");
     assertThat(answer.status()).as(answer.text()).isEqualTo(201);
     return answer;
   }
 
-  private static List<Map<String, Object>> array(Client.Answer answer) {
+  private static List<Map<String, Object>> array(TestClient.Response answer) {
     assertThat(answer.status()).as(answer.text()).isEqualTo(200);
     return JSON.readValue(answer.body(), new TypeReference<List<Map<String, Object>>>() {});
   }
 
   @Test
   void aSandboxHasAllThatTheClientsNeed() throws IOException {
-    Client.Answer made = create(",\"timeout\":60,\"metadata\":{\"a\":\"b\"},\"unknown\":{}");
+    TestClient.Response made = create(",\"timeout\":60,\"metadata\":{\"a\":\"b\"},\"unknown\":{}");
     assertThat(made.json())
         .containsKeys("sandboxID", "templateID", "clientID", "envdVersion", "envdAccessToken");
     assertThat(made.field("trafficAccessToken")).isEqualTo("null");
@@ -79,7 +80,7 @@ class E2bControlTest {
         .containsKeys("startedAt", "endAt", "cpuCount", "memoryMB", "diskSizeMB", "envdVersion")
         .containsEntry("envdAccessToken", made.json().get("envdAccessToken"));
     assertThat(ask("DELETE", "/sandboxes/" + id, "").status()).isEqualTo(204);
-    Client.Answer gone = ask("DELETE", "/sandboxes/" + id, "");
+    TestClient.Response gone = ask("DELETE", "/sandboxes/" + id, "");
     assertThat(gone.status()).isEqualTo(404);
     assertThat(gone.json()).containsEntry("code", 404).containsKey("message");
   }
@@ -93,9 +94,9 @@ class E2bControlTest {
             "Idempotency-Key", "0c1b2a");
     byte[] wanted = "{\"templateID\":\"host\",\"metadata\":{\"a\":\"b\"}}".getBytes(UTF_8);
     byte[] other = "{\"templateID\":\"host\",\"timeout\":77}".getBytes(UTF_8);
-    Client client = house.client("");
-    Client.Answer first = client.send("POST", "/v2/sandboxes", headers, wanted);
-    Client.Answer again = client.send("POST", "/v2/sandboxes", headers, wanted);
+    TestClient client = house.client("");
+    TestClient.Response first = client.send("POST", "/v2/sandboxes", headers, wanted);
+    TestClient.Response again = client.send("POST", "/v2/sandboxes", headers, wanted);
     assertThat(again.status()).as(again.text()).isEqualTo(201);
     assertThat(again.json()).isEqualTo(first.json());
     assertThat(client.send("POST", "/v2/sandboxes", headers, other).status()).isEqualTo(409);
@@ -104,8 +105,8 @@ class E2bControlTest {
 
   @Test
   void theTokenOfOneSandboxOpensNoOther() throws IOException {
-    Client.Answer one = create("");
-    Client.Answer other = create("");
+    TestClient.Response one = create("");
+    TestClient.Response other = create("");
     Map<String, String> mine =
         Map.of(
             "E2b-Sandbox-Id", one.field("sandboxID"),
@@ -113,10 +114,10 @@ class E2bControlTest {
             "X-Access-Token", one.field("envdAccessToken"));
     Map<String, String> stolen = new HashMap<>(mine);
     stolen.put("E2b-Sandbox-Id", other.field("sandboxID"));
-    Client client = house.client("");
+    TestClient client = house.client("");
     byte[] nothing = new byte[0];
     assertThat(client.send("GET", "/envs", mine, nothing).status()).isEqualTo(200);
-    Client.Answer refused = client.send("GET", "/envs", stolen, nothing);
+    TestClient.Response refused = client.send("GET", "/envs", stolen, nothing);
     assertThat(refused.status()).isEqualTo(401);
     assertThat(refused.json()).containsEntry("code", 401);
     stolen.put("X-Access-Token", house.admin);
@@ -132,7 +133,7 @@ class E2bControlTest {
       String path = route.template().replaceAll("\\{[a-z]+}", "nothing");
       String body = route.method().equals("GET") || route.method().equals("DELETE") ? "" : "{}";
       for (String key : List.of("", "e2b_0123", house.admin + "0")) {
-        Client.Answer answer = ask(route.method(), path, body, key);
+        TestClient.Response answer = ask(route.method(), path, body, key);
         assertThat(answer.status()).as(route.name() + " with " + key).isEqualTo(401);
         assertThat(answer.json()).containsEntry("code", 401).containsKey("message");
       }
@@ -150,13 +151,13 @@ class E2bControlTest {
     String second = create(",\"metadata\":{\"list\":\"x y\"}").field("sandboxID");
     String third = create(",\"metadata\":{\"list\":\"x y\"}").field("sandboxID");
     String query = "/v2/sandboxes?limit=2&metadata=list%3Dx%252520y";
-    Client.Answer page = ask("GET", query, "");
+    TestClient.Response page = ask("GET", query, "");
     assertThat(array(page)).extracting(one -> one.get("sandboxID")).containsExactly(third, second);
     String next = page.headers().get("x-next-token");
-    Client.Answer rest = ask("GET", query + "&nextToken=" + next, "");
+    TestClient.Response rest = ask("GET", query + "&nextToken=" + next, "");
     assertThat(array(rest)).extracting(one -> one.get("sandboxID")).containsExactly(first);
     assertThat(rest.headers()).doesNotContainKey("x-next-token");
-    Client.Answer oldest = ask("GET", query + "&order=asc", "");
+    TestClient.Response oldest = ask("GET", query + "&order=asc", "");
     assertThat(array(oldest))
         .extracting(one -> one.get("sandboxID"))
         .containsExactly(first, second);
@@ -170,7 +171,7 @@ class E2bControlTest {
     assertThat(ask("POST", "/sandboxes/" + id + "/pause", "{}").status()).isEqualTo(204);
     assertThat(ask("POST", "/sandboxes/" + id + "/pause", "{}").json()).containsEntry("code", 409);
     Map<String, String> health = Map.of("E2b-Sandbox-Id", id);
-    Client.Answer asleep = house.client("").send("GET", "/health", health, new byte[0]);
+    TestClient.Response asleep = house.client("").send("GET", "/health", health, new byte[0]);
     assertThat(asleep.status()).isEqualTo(502);
     assertThat(asleep.json()).containsEntry("code", 502).containsEntry("sandboxId", id);
     assertThat(ask("POST", "/v2/sandboxes/" + id + "/connect", "{}").status()).isEqualTo(201);
@@ -188,7 +189,7 @@ class E2bControlTest {
             "{\"allowOut\":[\"a.example\"]}",
             "{\"rules\":{\"a.example\":[]}}",
             "{\"egressProxy\":{\"address\":\"x\"}}")) {
-      Client.Answer answer =
+      TestClient.Response answer =
           ask("POST", "/v2/sandboxes", "{\"templateID\":\"host\",\"network\":" + network + "}");
       assertThat(answer.status()).as(network).isEqualTo(501);
     }
@@ -214,7 +215,7 @@ class E2bControlTest {
 
   @Test
   void providerWithoutVolumesRefusesToCreateOne() throws IOException {
-    Client.Answer refused = ask("POST", "/volumes", "{\"name\":\"data\"}");
+    TestClient.Response refused = ask("POST", "/volumes", "{\"name\":\"data\"}");
     assertThat(refused.status()).isEqualTo(501);
     assertThat(refused.field("message")).contains("volumes");
     assertThat(array(ask("GET", "/volumes", ""))).isEmpty();

@@ -3,9 +3,9 @@ package dev.isola.compat.e2b;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.provider.subprocess.SubprocessProviderFactory;
-import dev.isola.server.Client;
-import dev.isola.server.Options;
-import dev.isola.server.ServerHouse;
+import dev.isola.server.HttpServerOptions;
+import dev.isola.server.TestClient;
+import dev.isola.server.TestServer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
@@ -20,15 +20,15 @@ class E2bHostAccessTest {
 
   @Test
   void noTokenOfASandboxOnTheHostsNetworkIsAnsweredToALesserKey() throws IOException {
-    try (ServerHouse house =
-        E2bHouse.open(
+    try (TestServer house =
+        E2bTestServer.open(
             folder.resolve("house"),
             new SubprocessProviderFactory(),
-            serving -> Options.NONE,
+            serving -> HttpServerOptions.NONE,
             Map.of("allow_host_network", "true", "shutdown", "drain"))) {
       String id = house.client().post("/api/v1/sandboxes", HOST).field("id");
       Map<String, String> use = Map.of("X-API-KEY", house.use);
-      Client client = house.client("");
+      TestClient client = house.client("");
       assertThat(client.send("GET", "/sandboxes/" + id, use, new byte[0]).text())
           .contains(id)
           .doesNotContain("envdAccessToken");

@@ -4,11 +4,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.provider.subprocess.SubprocessProviderFactory;
-import dev.isola.server.Client;
-import dev.isola.server.Options;
-import dev.isola.server.ServerHouse;
-import dev.isola.server.Site;
-import dev.isola.server.limit.Limits;
+import dev.isola.server.HttpServerOptions;
+import dev.isola.server.TestClient;
+import dev.isola.server.TestServer;
+import dev.isola.server.TestSite;
+import dev.isola.server.limit.RequestLimits;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -25,21 +25,21 @@ class E2bPortCredentialsTest {
   private static final List<String> HEADERS = List.of("X-Access-Token", "E2b-Traffic-Access-Token");
 
   @TempDir Path folder;
-  private Site site;
-  private ServerHouse house;
-  private Client.Answer made;
+  private TestSite site;
+  private TestServer house;
+  private TestClient.Response made;
 
   @BeforeEach
   void open() throws IOException {
-    site = new Site();
-    site.answers("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+    site = new TestSite();
+    site.respondWith("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
     house =
-        E2bHouse.open(
+        E2bTestServer.open(
             folder,
             new SubprocessProviderFactory(),
             serving ->
-                new Options(
-                    Optional.empty(), new Limits(0, 1, 2, 0, 0), List.of(), Optional::empty),
+                new HttpServerOptions(
+                    Optional.empty(), new RequestLimits(0, 1, 2, 0, 0), List.of(), Optional::empty),
             Map.of("shutdown", "drain"));
     made =
         house
@@ -60,7 +60,7 @@ class E2bPortCredentialsTest {
     site.close();
   }
 
-  private Client.Answer preview(Map<String, String> more) throws IOException {
+  private TestClient.Response preview(Map<String, String> more) throws IOException {
     Map<String, String> headers = new HashMap<>(more);
     headers.put("E2b-Sandbox-Id", made.field("sandboxID"));
     headers.put("E2b-Sandbox-Port", Integer.toString(site.port()));
@@ -72,7 +72,7 @@ class E2bPortCredentialsTest {
     assertThat(preview(Map.of()).status()).isEqualTo(401);
     List<String> tokens = List.of(made.field("envdAccessToken"), made.field("trafficAccessToken"));
     for (int i = 0; i < HEADERS.size(); i++) {
-      Client.Answer answer =
+      TestClient.Response answer =
           preview(Map.of(HEADERS.get(i), tokens.get(i), "X-API-KEY", house.use, "X-Own", "yes"));
       assertThat(answer.status()).as(HEADERS.get(i) + answer.text()).isEqualTo(200);
       assertThat(site.lastHead())

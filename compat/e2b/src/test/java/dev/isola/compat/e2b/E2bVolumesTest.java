@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
-import dev.isola.server.Client;
-import dev.isola.server.Options;
-import dev.isola.server.ServerHouse;
+import dev.isola.server.HttpServerOptions;
+import dev.isola.server.TestClient;
+import dev.isola.server.TestServer;
 import dev.isola.spi.Health;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -27,12 +27,13 @@ import tools.jackson.databind.json.JsonMapper;
 class E2bVolumesTest {
   private static final JsonMapper JSON = new JsonMapper();
 
-  private ServerHouse house;
+  private TestServer house;
 
   @BeforeAll
   void open(@TempDir Path folder) {
     house =
-        E2bHouse.open(folder, new BubblewrapProviderFactory(), serving -> Options.NONE, Map.of());
+        E2bTestServer.open(
+            folder, new BubblewrapProviderFactory(), serving -> HttpServerOptions.NONE, Map.of());
     assumeTrue(
         house.registry.get("bubblewrap").health() instanceof Health.Healthy,
         "NOT RUN: bubblewrap is not healthy here");
@@ -43,7 +44,7 @@ class E2bVolumesTest {
     house.close();
   }
 
-  private Client.Answer ask(String method, String path, String body, String key)
+  private TestClient.Response ask(String method, String path, String body, String key)
       throws IOException {
     Map<String, String> headers = new HashMap<>(Map.of("X-API-KEY", key));
     if (!body.isEmpty()) {
@@ -52,21 +53,21 @@ class E2bVolumesTest {
     return house.client("").send(method, path, headers, body.getBytes(UTF_8));
   }
 
-  private Client.Answer ask(String method, String path, String body) throws IOException {
+  private TestClient.Response ask(String method, String path, String body) throws IOException {
     return ask(method, path, body, house.admin);
   }
 
-  private static List<Map<String, Object>> array(Client.Answer answer) {
+  private static List<Map<String, Object>> array(TestClient.Response answer) {
     assertThat(answer.status()).as(answer.text()).isEqualTo(200);
     return JSON.readValue(answer.body(), new TypeReference<List<Map<String, Object>>>() {});
   }
 
-  private Client.Answer content(String method, String volume, String what, String authorization)
-      throws IOException {
+  private TestClient.Response content(
+      String method, String volume, String what, String authorization) throws IOException {
     return content(method, volume, what, authorization, new byte[0]);
   }
 
-  private Client.Answer content(
+  private TestClient.Response content(
       String method, String volume, String what, String authorization, byte[] body)
       throws IOException {
     Map<String, String> headers =
@@ -76,7 +77,7 @@ class E2bVolumesTest {
 
   @Test
   void volumesHaveNames() throws IOException {
-    Client.Answer made = ask("POST", "/volumes", "{\"name\":\"data\"}");
+    TestClient.Response made = ask("POST", "/volumes", "{\"name\":\"data\"}");
     assertThat(made.status()).as(made.text()).isEqualTo(201);
     assertThat(ask("POST", "/volumes", "{\"name\":\"data\"}").json()).containsEntry("code", 409);
     assertThat(ask("POST", "/volumes", "{\"name\":\"../x\"}").json()).containsEntry("code", 400);
@@ -85,12 +86,12 @@ class E2bVolumesTest {
     assertThat(ask("GET", "/volumes/none", "").json()).containsEntry("code", 404);
     assertThat(array(ask("GET", "/volumes", "")))
         .anySatisfy(one -> assertThat(one).containsEntry("name", "data"));
-    assertThat(house.engine.volumes().named("", "data").id()).isEqualTo(made.field("volumeID"));
+    assertThat(house.engine.volumes().get("", "data").id()).isEqualTo(made.field("volumeID"));
   }
 
   @Test
   void whatIsInAVolumeIsForItsTokenOnly() throws IOException {
-    Client.Answer made = ask("POST", "/volumes", "{\"name\":\"inside\"}");
+    TestClient.Response made = ask("POST", "/volumes", "{\"name\":\"inside\"}");
     String id = made.field("volumeID");
     String token = made.field("token");
     assertThat(token).hasSize(64);
@@ -110,7 +111,7 @@ class E2bVolumesTest {
     assertThat(content("GET", id, "dir?path=/&depth=0", "Bearer " + token).status()).isEqualTo(400);
     assertThat(content("GET", id, "file?path=a/../../b", "Bearer " + token).json())
         .containsEntry("code", 400);
-    Client.Answer written =
+    TestClient.Response written =
         content("PUT", id, "file?path=/a/b.txt", "Bearer " + token, "hello".getBytes(UTF_8));
     assertThat(written.status()).as(written.text()).isEqualTo(201);
     assertThat(written.json()).containsEntry("path", "/a/b.txt").containsEntry("name", "b.txt");

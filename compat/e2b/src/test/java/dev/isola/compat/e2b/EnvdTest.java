@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.isola.compat.e2b.model.E2bCredentials;
-import dev.isola.server.Client;
-import dev.isola.server.ServerHouse;
+import dev.isola.server.TestClient;
+import dev.isola.server.TestServer;
 import dev.isola.spi.SandboxId;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -37,12 +37,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class EnvdTest {
   @TempDir static Path folder;
-  private ServerHouse house;
+  private TestServer house;
   private String sandbox;
 
   @BeforeAll
   void open() throws IOException {
-    house = E2bHouse.open(folder);
+    house = E2bTestServer.open(folder);
     sandbox = made("{}");
   }
 
@@ -61,15 +61,15 @@ class EnvdTest {
     headers.put("E2b-Sandbox-Port", "49983");
     headers.put(
         "X-Access-Token",
-        house.keys.tokens().steady(new SandboxId(id), E2bCredentials.ENVD).reveal());
+        house.keys.tokens().stableToken(new SandboxId(id), E2bCredentials.ENVD).reveal());
     return headers;
   }
 
-  private Client.Answer get(String id, String path) throws IOException {
+  private TestClient.Response get(String id, String path) throws IOException {
     return house.client("").send("GET", path, headers(id), new byte[0]);
   }
 
-  private Client.Answer call(String method, String json) throws IOException {
+  private TestClient.Response call(String method, String json) throws IOException {
     Map<String, String> headers = headers(sandbox);
     headers.put("Content-Type", "application/json");
     return house.client("").send("POST", method, headers, json.getBytes(UTF_8));
@@ -84,7 +84,7 @@ class EnvdTest {
         .array();
   }
 
-  private Client.Open stream(String id, String method, byte[] body) throws IOException {
+  private TestClient.OpenResponse stream(String id, String method, byte[] body) throws IOException {
     Map<String, String> headers = headers(id);
     headers.put("Content-Type", "application/connect+json");
     return house.client("").open("POST", method, headers, body);
@@ -92,7 +92,7 @@ class EnvdTest {
 
   /** Returns the messages of a stream, each behind its flags. */
   private List<String> frames(String method, String json) throws IOException {
-    try (Client.Open open = stream(sandbox, method, envelope(json))) {
+    try (TestClient.OpenResponse open = stream(sandbox, method, envelope(json))) {
       assertThat(open.status()).isEqualTo(200);
       assertThat(open.headers()).containsEntry("content-type", "application/connect+json");
       return frames(new DataInputStream(open.body()));
@@ -160,10 +160,11 @@ class EnvdTest {
 
   @Test
   void aCallThatFailsSaysItsWordAndItsStatus() throws IOException {
-    Client.Answer missing = call("/filesystem.Filesystem/Stat", "{\"path\":\"/workspace/none\"}");
+    TestClient.Response missing =
+        call("/filesystem.Filesystem/Stat", "{\"path\":\"/workspace/none\"}");
     assertThat(missing.status()).isEqualTo(404);
     assertThat(missing.field("code")).isEqualTo("not_found");
-    Client.Answer twice = call("/filesystem.Filesystem/MakeDir", "{\"path\":\"/workspace\"}");
+    TestClient.Response twice = call("/filesystem.Filesystem/MakeDir", "{\"path\":\"/workspace\"}");
     assertThat(twice.status()).isEqualTo(409);
     assertThat(twice.field("code")).isEqualTo("already_exists");
   }
@@ -202,7 +203,7 @@ class EnvdTest {
             "process.Process/Start",
             "process.Process/StreamInput",
             "filesystem.Filesystem/WatchDir")) {
-      try (Client.Open open = stream(sandbox, "/" + method, json.getBytes(UTF_8))) {
+      try (TestClient.OpenResponse open = stream(sandbox, "/" + method, json.getBytes(UTF_8))) {
         assertThat(open.status()).as(method + " " + json).isLessThan(500);
       }
     }
@@ -212,7 +213,7 @@ class EnvdTest {
   @Test
   void aMessageHasABound() throws IOException {
     byte[] head = ByteBuffer.allocate(5).put((byte) 0).putInt(Integer.MAX_VALUE).array();
-    try (Client.Open open = stream(sandbox, "/process.Process/Start", head)) {
+    try (TestClient.OpenResponse open = stream(sandbox, "/process.Process/Start", head)) {
       assertThat(new String(open.body().readAllBytes(), UTF_8)).contains("at most");
     }
   }
@@ -220,13 +221,14 @@ class EnvdTest {
   @Test
   void aSandboxThatIsNotThereIsToldByItsStatus() throws IOException {
     assertThat(get(sandbox, "/health").status()).isEqualTo(204);
-    Client.Answer never = get("neverwas", "/health");
+    TestClient.Response never = get("neverwas", "/health");
     assertThat(never.status()).isEqualTo(502);
     assertThat(never.json()).containsEntry("code", 502).containsEntry("sandboxId", "neverwas");
     String ended = made("{}");
     house.client().delete("/api/v1/sandboxes/" + ended);
     assertThat(get(ended, "/health").status()).isEqualTo(502);
-    try (Client.Open open = stream(ended, "/process.Process/Start", envelope(start("true")))) {
+    try (TestClient.OpenResponse open =
+        stream(ended, "/process.Process/Start", envelope(start("true")))) {
       assertThat(open.status()).isEqualTo(502);
     }
   }
@@ -250,12 +252,12 @@ class EnvdTest {
     String id = made("{\"autoResume\":true,\"idleTimeoutSeconds\":600}");
     String path = "/api/v1/sandboxes/" + id;
     String before = house.client().get(path).field("lastActivity");
-    Client stranger = house.client("");
+    TestClient stranger = house.client("");
     Map<String, String> header = Map.of("E2b-Sandbox-Id", id);
     Map<String, String> wrong = Map.of("E2b-Sandbox-Id", id, "X-Access-Token", "wrong");
     assertThat(stranger.send("GET", "/health", header, new byte[0]).status()).isEqualTo(204);
     assertThat(stranger.send("GET", "/health", wrong, new byte[0]).status()).isEqualTo(204);
-    assertThat(house.engine.entry(new SandboxId(id)).lastActivity()).hasToString(before);
+    assertThat(house.engine.view(new SandboxId(id)).lastActivity()).hasToString(before);
 
     assertThat(house.client().post(path + "/pause", "{}").status()).isLessThan(300);
     assertThat(stranger.send("GET", "/health", header, new byte[0]).status()).isEqualTo(502);
@@ -269,7 +271,7 @@ class EnvdTest {
     Map<String, String> headers = headers(doomed);
     headers.put("Content-Type", "application/connect+json");
     headers.put("Connection", "keep-alive"); // so that an end can be told from a cut
-    try (Client.Open open =
+    try (TestClient.OpenResponse open =
         house
             .client("")
             .open("POST", "/process.Process/Start", headers, envelope(start("sleep 100")))) {
@@ -301,7 +303,7 @@ class EnvdTest {
 
   @Test
   void inputIsStreamed() throws IOException {
-    try (Client.Open cat =
+    try (TestClient.OpenResponse cat =
         stream(
             sandbox,
             "/process.Process/Start",
@@ -315,7 +317,7 @@ class EnvdTest {
       for (String part : List.of("one ", "two\n".repeat(50_000))) {
         inputs.writeBytes(envelope("{\"data\":{\"input\":{\"stdin\":\"" + base64(part) + "\"}}}"));
       }
-      try (Client.Open open =
+      try (TestClient.OpenResponse open =
           stream(sandbox, "/process.Process/StreamInput", inputs.toByteArray())) {
         assertThat(new String(open.body().readAllBytes(), UTF_8)).endsWith("{}");
       }
@@ -328,7 +330,7 @@ class EnvdTest {
 
   @Test
   void inputArrivesWhileMoreIsToCome() throws IOException {
-    try (Client.Open cat =
+    try (TestClient.OpenResponse cat =
             stream(
                 sandbox,
                 "/process.Process/Start",
@@ -367,13 +369,14 @@ class EnvdTest {
           "{\"process\":{\"cmd\":\"/bin/sleep\",\"args\":[\"60\"]},\"stdin\":"
               + (stdin + ",\"tag\":\"" + tag + "\"}");
       String process = "\"process\":{\"tag\":\"" + tag + "\"}";
-      try (Client.Open open = stream(sandbox, "/process.Process/Start", envelope(sleep))) {
+      try (TestClient.OpenResponse open =
+          stream(sandbox, "/process.Process/Start", envelope(sleep))) {
         open.body().read();
         String text = "{" + process + ",\"input\":{\"stdin\":\"" + base64("x\n") + "\"}}";
-        Client.Answer sent = call("/process.Process/SendInput", text);
+        TestClient.Response sent = call("/process.Process/SendInput", text);
         assertThat(sent.status()).as(sent.text()).isEqualTo(stdin ? 200 : 400);
         call("/process.Process/CloseStdin", "{" + process + "}");
-        Client.Answer closed = call("/process.Process/SendInput", text);
+        TestClient.Response closed = call("/process.Process/SendInput", text);
         assertThat(closed.status()).isEqualTo(400);
         assertThat(closed.json()).containsEntry("code", "failed_precondition");
         String typed = text.replace("stdin", "pty");
@@ -413,7 +416,7 @@ class EnvdTest {
             + "\r\n\r\n1\r\n";
     Map<String, String> headers = headers(sandbox);
     headers.put("Content-Type", "multipart/form-data; boundary=b");
-    Client.Answer answer =
+    TestClient.Response answer =
         house
             .client("")
             .send("POST", "/files", headers, (part + part + "--b--\r\n").getBytes(UTF_8));
@@ -438,7 +441,7 @@ class EnvdTest {
         socket.getOutputStream().write(message);
         socket.getOutputStream().write("\r\n".getBytes(UTF_8));
         socket.getOutputStream().write("0\r\n\r\n".getBytes(UTF_8)); // a packet of its own
-        Client.Open open = Client.read(socket);
+        TestClient.OpenResponse open = TestClient.read(socket);
         assertThat(open.status()).as("request " + i).isEqualTo(200);
         assertThat(new String(open.body().readAllBytes(), UTF_8)).endsWith("{}");
       }

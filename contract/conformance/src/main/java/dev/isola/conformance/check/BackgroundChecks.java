@@ -3,9 +3,9 @@ package dev.isola.conformance.check;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.exec.Channel;
@@ -31,12 +31,12 @@ public final class BackgroundChecks {
   private static final long FLOOD = 20L * 1024 * 1024;
 
   @Check(value = "X8", needs = Attaching.class)
-  public void runningCommandIsListedAsItWasStarted(Subject s) {
+  public void runningCommandIsListedAsItWasStarted(CheckContext s) {
     Command command = Command.argv("sleep", "1000").withTag("my tag");
     Execution execution = s.sandbox().start(command);
     ExecutionInfo info = info(s, execution.id());
     Expect.that(info.running(), "it is listed as running");
-    Expect.equal(command.words(), info.argv(), "its words");
+    Expect.equal(command.toArgv(), info.argv(), "its words");
     Expect.equal(Optional.of("my tag"), info.tag(), "its tag");
     Expect.equal(execution.pid(), info.pid(), "its process id");
     Expect.equal(0L, info.endOffset(), "the end of its output");
@@ -48,16 +48,16 @@ public final class BackgroundChecks {
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void pidIsTheOneTheSandboxSees(Subject s) {
+  public void pidIsTheOneTheSandboxSees(CheckContext s) {
     try (Execution execution = s.sandbox().start(Command.shell("echo $$; cat").withStdin())) {
-      String said = Reading.of(execution).until("\n").stdout().strip();
+      String said = ExecutionReader.of(execution).until("\n").stdout().strip();
       Expect.equal(said, Long.toString(execution.pid()), "the process id");
       execution.kill();
     }
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void endedCommandsAreListedWithTheirExit(Subject s) {
+  public void endedCommandsAreListedWithTheirExit(CheckContext s) {
     ExecutionId exited = ended(s, "echo words; exit 7");
     ExecutionId killed = ended(s, "kill -9 $$");
     Expect.equal(Optional.of(new Exit.Exited(7)), info(s, exited).exit(), "the first's exit");
@@ -67,7 +67,7 @@ public final class BackgroundChecks {
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void listIsInTheOrderOfStarting(Subject s) {
+  public void listIsInTheOrderOfStarting(CheckContext s) {
     List<ExecutionId> started =
         Stream.of("one", "two", "three").map(word -> ended(s, "echo " + word)).toList();
     List<ExecutionId> listed =
@@ -79,10 +79,10 @@ public final class BackgroundChecks {
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void attachingReplaysFromTheStart(Subject s) {
+  public void attachingReplaysFromTheStart(CheckContext s) {
     ExecutionId id = ended(s, "echo out; echo err >&2; exit 3");
     try (Execution again = s.as(Attaching.class).attach(id, 0)) {
-      Reading reading = Reading.of(again).toEnd();
+      ExecutionReader reading = ExecutionReader.of(again).toEnd();
       Expect.equal("out\n", reading.stdout(), "stdout");
       Expect.equal("err\n", reading.stderr(), "stderr");
       Expect.equal(new Exit.Exited(3), again.await(), "the exit");
@@ -91,24 +91,24 @@ public final class BackgroundChecks {
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void attachingReplaysFromAnOffset(Subject s) {
+  public void attachingReplaysFromAnOffset(CheckContext s) {
     ExecutionId id = ended(s, "printf 0123456789");
     for (int offset : List.of(1, 5, 9)) {
       try (Execution again = s.as(Attaching.class).attach(id, offset)) {
         Expect.equal(
             "0123456789".substring(offset),
-            new Reading(again, offset).toEnd().stdout(),
+            new ExecutionReader(again, offset).toEnd().stdout(),
             "the output from " + offset);
       }
     }
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void attachingToARunningCommandFollowsIt(Subject s) throws IOException {
+  public void attachingToARunningCommandFollowsIt(CheckContext s) throws IOException {
     Execution first = s.sandbox().start(Command.shell("echo before; cat").withStdin());
-    Reading.of(first).until("before\n");
+    ExecutionReader.of(first).until("before\n");
     try (Execution again = s.as(Attaching.class).attach(first.id(), 0)) {
-      Reading reading = Reading.of(again).until("before\n");
+      ExecutionReader reading = ExecutionReader.of(again).until("before\n");
       first.stdin().write("after\n".getBytes(UTF_8));
       first.stdin().flush();
       Expect.equal("before\nafter\n", reading.until("after\n").stdout(), "what the second reads");
@@ -118,16 +118,16 @@ public final class BackgroundChecks {
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void closingTheHandleLeavesTheCommandRunning(Subject s) {
+  public void closingTheHandleLeavesTheCommandRunning(CheckContext s) {
     Execution execution = s.sandbox().start(Command.shell("echo $$; sleep 1000"));
-    String pid = Reading.of(execution).until("\n").stdout().strip();
+    String pid = ExecutionReader.of(execution).until("\n").stdout().strip();
     execution.close();
     Processes.expectAlive(s.sandbox(), pid, "the command after its handle was closed");
     Expect.that(info(s, execution.id()).running(), "it is listed as running");
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void whatTheJournalLostIsToldAsAGap(Subject s) {
+  public void whatTheJournalLostIsToldAsAGap(CheckContext s) {
     Command command = Command.shell("read x; head -c " + FLOOD + " /dev/zero; echo tail");
     Execution execution = s.sandbox().start(command.withStdin());
     letGo(execution, "go\n");
@@ -135,7 +135,7 @@ public final class BackgroundChecks {
     ExecutionInfo info = info(s, execution.id());
     Expect.equal(FLOOD + 5, info.endOffset(), "the end of its output");
     try (Execution again = s.as(Attaching.class).attach(execution.id(), 0)) {
-      Reading reading = Reading.of(again).toEnd();
+      ExecutionReader reading = ExecutionReader.of(again).toEnd();
       Expect.that(
           reading.pieces().getFirst() instanceof Output.Gap, "the first piece tells of a gap");
       Expect.equal(info.firstOffset(), reading.pieces().getFirst().end(), "the end of the gap");
@@ -145,7 +145,7 @@ public final class BackgroundChecks {
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void commandNobodyReadsIsNotHeldBack(Subject s) {
+  public void commandNobodyReadsIsNotHeldBack(CheckContext s) {
     Execution execution =
         s.sandbox()
             .start(
@@ -156,7 +156,7 @@ public final class BackgroundChecks {
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void unknownExecutionIsNotFound(Subject s) {
+  public void unknownExecutionIsNotFound(CheckContext s) {
     Attaching attaching = s.as(Attaching.class);
     for (String unknown : List.of("99999999", "nonsense", "0")) {
       Expect.thrown(
@@ -167,10 +167,10 @@ public final class BackgroundChecks {
   }
 
   @Check("X8")
-  public void signalsReachTheCommand(Subject s) {
+  public void signalsReachTheCommand(CheckContext s) {
     for (Signal signal : List.of(Signal.TERM, Signal.KILL, Signal.HUP, Signal.USR1)) {
       try (Execution execution = s.sandbox().start(Command.shell("echo up; sleep 1000"))) {
-        Reading.of(execution).until("up\n");
+        ExecutionReader.of(execution).until("up\n");
         execution.signal(signal);
         Expect.equal(new Exit.Signaled(signal), awaited(execution), "the exit");
       }
@@ -178,10 +178,10 @@ public final class BackgroundChecks {
   }
 
   @Check(value = "X8", tools = "sh")
-  public void signalReachesTheWholeGroup(Subject s) {
+  public void signalReachesTheWholeGroup(CheckContext s) {
     try (Execution execution =
         s.sandbox().start(Command.shell("sh -c 'echo $$; sleep 1000' & sleep 1000"))) {
-      String child = Reading.of(execution).until("\n").stdout().strip();
+      String child = ExecutionReader.of(execution).until("\n").stdout().strip();
       execution.signal(Signal.TERM);
       Expect.equal(new Exit.Signaled(Signal.TERM), awaited(execution), "the exit");
       Processes.expectDead(s.sandbox(), child, "the child in the same group");
@@ -189,30 +189,30 @@ public final class BackgroundChecks {
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void twoReadersBothGetEverything(Subject s) throws InterruptedException {
+  public void twoReadersBothGetEverything(CheckContext s) throws InterruptedException {
     Execution first = s.sandbox().start(Command.shell("read x; seq 1 50000").withStdin());
     Execution second = s.as(Attaching.class).attach(first.id(), 0);
-    Together.Call<byte[]> other =
-        Together.start(() -> Reading.of(second).toEnd().bytes(Channel.STDOUT));
-    Together.Call<byte[]> one =
-        Together.start(() -> Reading.of(first).toEnd().bytes(Channel.STDOUT));
+    ConcurrentCalls.Call<byte[]> other =
+        ConcurrentCalls.start(() -> ExecutionReader.of(second).toEnd().bytes(Channel.STDOUT));
+    ConcurrentCalls.Call<byte[]> one =
+        ConcurrentCalls.start(() -> ExecutionReader.of(first).toEnd().bytes(Channel.STDOUT));
     sendLine(first);
-    byte[] expected = one.within(PATIENCE, "the first reader reads to the end");
+    byte[] expected = one.get(PATIENCE, "the first reader reads to the end");
     Expect.equal(288_894, expected.length, "what the first reader got");
     Expect.equal(
-        expected, other.within(PATIENCE, "the second reader reads on"), "the second reader's");
+        expected, other.get(PATIENCE, "the second reader reads on"), "the second reader's");
     first.close();
     second.close();
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void laterAttachmentCanWriteToStdin(Subject s) throws IOException {
+  public void laterAttachmentCanWriteToStdin(CheckContext s) throws IOException {
     Execution first = s.sandbox().start(Command.shell("read x; echo got $x; cat").withStdin());
     first.close();
     try (Execution again = s.as(Attaching.class).attach(first.id(), 0)) {
       again.stdin().write("words\n".getBytes(UTF_8));
       again.stdin().flush();
-      Reading reading = Reading.of(again).until("got words\n");
+      ExecutionReader reading = ExecutionReader.of(again).until("got words\n");
       again.stdin().close();
       reading.toEnd();
       Expect.equal(new Exit.Exited(0), again.await(), "the exit after end of file");
@@ -220,7 +220,7 @@ public final class BackgroundChecks {
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void idsAreNeverReused(Subject s) {
+  public void idsAreNeverReused(CheckContext s) {
     Set<ExecutionId> seen = new HashSet<>();
     for (int i = 0; i < 100; i++) {
       Expect.that(seen.add(ended(s, "true")), "the id of command " + i + " is new");
@@ -228,17 +228,17 @@ public final class BackgroundChecks {
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void signalThroughALaterAttachment(Subject s) {
+  public void signalThroughALaterAttachment(CheckContext s) {
     Execution first = s.sandbox().start(Command.shell("echo up; sleep 1000"));
     first.close();
     try (Execution again = s.as(Attaching.class).attach(first.id(), 0)) {
-      Reading.of(again).until("up\n");
+      ExecutionReader.of(again).until("up\n");
       again.signal(Signal.TERM);
       Expect.equal(new Exit.Signaled(Signal.TERM), awaited(again), "the exit");
     }
   }
 
-  private static ExecutionId ended(Subject s, String shell) {
+  private static ExecutionId ended(CheckContext s, String shell) {
     try (Execution execution = s.sandbox().start(Command.shell(shell))) {
       awaited(execution);
       return execution.id();
@@ -270,7 +270,7 @@ public final class BackgroundChecks {
     }
   }
 
-  private static ExecutionInfo info(Subject s, ExecutionId id) {
+  private static ExecutionInfo info(CheckContext s, ExecutionId id) {
     return s.as(Attaching.class).executions().stream()
         .filter(info -> info.id().equals(id))
         .findAny()

@@ -3,12 +3,12 @@ package dev.isola.conformance.check;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
-import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
@@ -33,9 +33,9 @@ public final class ConcurrencyChecks {
   private static final int MANY = 8;
 
   @Check("X1")
-  public void outputsOfCommandsAtOnceAreNotMixed(Subject s) throws InterruptedException {
+  public void outputsOfCommandsAtOnceAreNotMixed(CheckContext s) throws InterruptedException {
     Sandbox sandbox = s.sandbox();
-    Together.all(
+    ConcurrentCalls.all(
         MANY,
         thread -> {
           for (int i = 0; i < 10; i++) {
@@ -51,11 +51,11 @@ public final class ConcurrencyChecks {
   }
 
   @Check("X5")
-  public void floodsAtOnceAreCountedExactly(Subject s) throws InterruptedException {
+  public void floodsAtOnceAreCountedExactly(CheckContext s) throws InterruptedException {
     Sandbox sandbox = s.sandbox();
     int size = 5 * 1024 * 1024;
     List<Long> counts =
-        Together.all(
+        ConcurrentCalls.all(
             MANY,
             number ->
                 sandbox
@@ -71,10 +71,10 @@ public final class ConcurrencyChecks {
   }
 
   @Check("P2")
-  public void sandboxesMadeAtOnceAreDistinct(Subject s) throws InterruptedException {
+  public void sandboxesMadeAtOnceAreDistinct(CheckContext s) throws InterruptedException {
     List<SandboxSpec> specs = Stream.generate(() -> s.spec().build()).limit(MANY).toList();
     List<String> said =
-        Together.all(
+        ConcurrentCalls.all(
             MANY,
             number -> {
               Sandbox sandbox = s.provider().create(specs.get(number));
@@ -86,13 +86,13 @@ public final class ConcurrencyChecks {
   }
 
   @Check("P2")
-  public void createsOfOneIdAtOnceMakeOneSandbox(Subject s) throws InterruptedException {
+  public void createsOfOneIdAtOnceMakeOneSandbox(CheckContext s) throws InterruptedException {
     SandboxSpec spec = s.spec().init(Command.shell("echo init >> log")).build();
     List<String> logs =
-        Together.all(
+        ConcurrentCalls.all(
             MANY, number -> s.provider().create(spec).files().readText("log", UTF_8, 1000));
     Expect.equal(Collections.nCopies(MANY, "init\n"), logs, "what init left, as each saw");
-    List<Sandbox> handles = Together.all(MANY, number -> s.provider().create(spec));
+    List<Sandbox> handles = ConcurrentCalls.all(MANY, number -> s.provider().create(spec));
     handles.getFirst().files().writeText("mark", "one", UTF_8);
     for (Sandbox handle : handles) {
       Expect.that(handle.files().exists("mark"), "what one handle writes, all others see");
@@ -104,54 +104,57 @@ public final class ConcurrencyChecks {
   }
 
   @Check("P4")
-  public void destroysAtOnceAllSucceed(Subject s) throws InterruptedException {
+  public void destroysAtOnceAllSucceed(CheckContext s) throws InterruptedException {
     Sandbox sandbox = s.sandbox();
     sandbox.start(Command.shell("sleep 1000 & sleep 1000")).close();
-    Together.all(
+    ConcurrentCalls.all(
         MANY,
         number -> {
-          s.provider().destroy(sandbox.id(), number % 2 == 0 ? Destroy.NORMAL : Destroy.FORCE);
+          s.provider()
+              .destroy(
+                  sandbox.id(), number % 2 == 0 ? DestroyOptions.NORMAL : DestroyOptions.FORCE);
           return number;
         });
     expectNotListed(s, sandbox.id());
   }
 
   @Check("P4")
-  public void destroysFromTwoProcessesAtOnceAllSucceed(Subject s) throws InterruptedException {
+  public void destroysFromTwoProcessesAtOnceAllSucceed(CheckContext s) throws InterruptedException {
     Sandbox sandbox = s.sandbox();
     var other = s.anotherProcess();
-    Together.all(
+    ConcurrentCalls.all(
         4,
         number -> {
-          (number % 2 == 0 ? s.provider() : other).destroy(sandbox.id(), Destroy.FORCE);
+          (number % 2 == 0 ? s.provider() : other).destroy(sandbox.id(), DestroyOptions.FORCE);
           return number;
         });
     expectNotListed(s, sandbox.id());
   }
 
   @Check("P4")
-  public void destroyDuringACommandEndsItsCall(Subject s) throws InterruptedException {
+  public void destroyDuringACommandEndsItsCall(CheckContext s) throws InterruptedException {
     Sandbox sandbox = s.sandbox();
-    Together.Call<String> call =
-        Together.start(() -> ending(sandbox, Command.shell("touch up; sleep 1000")));
+    ConcurrentCalls.Call<String> call =
+        ConcurrentCalls.start(() -> ending(sandbox, Command.shell("touch up; sleep 1000")));
     Expect.eventually(PATIENCE, "the command runs", () -> sandbox.files().exists("up"));
-    s.provider().destroy(sandbox.id(), Destroy.FORCE);
-    String how = call.within(PATIENCE, "run returns when its sandbox is destroyed");
+    s.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
+    String how = call.get(PATIENCE, "run returns when its sandbox is destroyed");
     Expect.that(!how.equals("ended well"), "the call does not claim that the command succeeded");
   }
 
   @Check("P4")
-  public void createAndDestroyAtOnceEndInOneOfTwoStates(Subject s) throws InterruptedException {
+  public void createAndDestroyAtOnceEndInOneOfTwoStates(CheckContext s)
+      throws InterruptedException {
     SandboxSpec spec = s.spec().build();
     for (int round = 0; round < 5; round++) {
-      Together.all(
+      ConcurrentCalls.all(
           4,
           number -> {
             try {
               if (number % 2 == 0) {
                 s.provider().create(spec);
               } else {
-                s.provider().destroy(spec.id(), Destroy.FORCE);
+                s.provider().destroy(spec.id(), DestroyOptions.FORCE);
               }
             } catch (SandboxException lostTheRace) {
               return lostTheRace.code().toString();
@@ -160,25 +163,25 @@ public final class ConcurrencyChecks {
           });
       Sandbox sandbox = s.provider().create(spec);
       Expect.that(sandbox.run(Command.argv("true")).succeeded(), "create after the race works");
-      s.provider().destroy(spec.id(), Destroy.FORCE);
+      s.provider().destroy(spec.id(), DestroyOptions.FORCE);
       expectNotListed(s, spec.id());
     }
   }
 
   @Check("P7")
-  public void inventoryIsWholeWhileSandboxesComeAndGo(Subject s) throws InterruptedException {
+  public void inventoryIsWholeWhileSandboxesComeAndGo(CheckContext s) throws InterruptedException {
     SandboxId stays = s.sandbox().id();
     List<SandboxSpec> specs = Stream.generate(() -> s.spec().build()).limit(4).toList();
-    Together.all(
+    ConcurrentCalls.all(
         8,
         number -> {
           for (int i = 0; i < 5; i++) {
             if (number < 4) {
               s.provider().create(specs.get(number));
-              s.provider().destroy(specs.get(number).id(), Destroy.FORCE);
+              s.provider().destroy(specs.get(number).id(), DestroyOptions.FORCE);
             } else {
               Expect.that(
-                  s.provider().inventory().stream().map(Sighting::id).anyMatch(stays::equals),
+                  s.provider().inventory().stream().map(InventoryItem::id).anyMatch(stays::equals),
                   "the inventory always shows the sandbox that stays");
             }
           }
@@ -187,10 +190,10 @@ public final class ConcurrencyChecks {
   }
 
   @Check("F1")
-  public void readersSeeOnlyWholeFiles(Subject s) throws InterruptedException {
+  public void readersSeeOnlyWholeFiles(CheckContext s) throws InterruptedException {
     FileSystem files = s.sandbox().files();
     files.writeText("shared", whole(0), UTF_8);
-    Together.all(
+    ConcurrentCalls.all(
         MANY,
         number -> {
           for (int i = 0; i < 15; i++) {
@@ -209,10 +212,10 @@ public final class ConcurrencyChecks {
   }
 
   @Check("F1")
-  public void listingGoesOnWhileFilesComeAndGo(Subject s) throws InterruptedException {
+  public void listingGoesOnWhileFilesComeAndGo(CheckContext s) throws InterruptedException {
     FileSystem files = s.sandbox().files();
     files.writeText("folder/stays", "x", UTF_8);
-    Together.all(
+    ConcurrentCalls.all(
         MANY,
         number -> {
           for (int i = 0; i < 10; i++) {
@@ -232,7 +235,7 @@ public final class ConcurrencyChecks {
   }
 
   @Check("X5")
-  public void longCommandsDoNotHoldUpShortOnes(Subject s) {
+  public void longCommandsDoNotHoldUpShortOnes(CheckContext s) {
     Sandbox sandbox = s.sandbox();
     List<Execution> running =
         Stream.generate(() -> sandbox.start(Command.argv("cat").withStdin())).limit(20).toList();
@@ -248,10 +251,10 @@ public final class ConcurrencyChecks {
   }
 
   @Check("X5")
-  public void unreadFloodDoesNotHoldUpOthers(Subject s) {
+  public void unreadFloodDoesNotHoldUpOthers(CheckContext s) {
     Sandbox sandbox = s.sandbox();
     try (Execution flood = sandbox.start(Command.shell("while true; do echo flood; done"))) {
-      Reading.of(flood).until("flood");
+      ExecutionReader.of(flood).until("flood");
       for (int i = 0; i < 5; i++) {
         ExecResult result = sandbox.run(Command.shell("seq 1 1000").withTimeout(PATIENCE));
         Expect.equal(3893L, result.stdout().total(), "another command's output");
@@ -262,16 +265,16 @@ public final class ConcurrencyChecks {
   }
 
   @Check("X5")
-  public void stdinOfManyCommandsIsNotMixed(Subject s) throws InterruptedException {
+  public void stdinOfManyCommandsIsNotMixed(CheckContext s) throws InterruptedException {
     Sandbox sandbox = s.sandbox();
-    Together.all(
+    ConcurrentCalls.all(
         MANY,
         number -> {
           try (Execution execution = sandbox.start(Command.argv("cat").withStdin())) {
             String mine = (number + " ").repeat(20_000);
             execution.stdin().write(mine.getBytes(UTF_8));
             execution.stdin().close();
-            Expect.equal(mine, Reading.of(execution).toEnd().stdout(), "what came back");
+            Expect.equal(mine, ExecutionReader.of(execution).toEnd().stdout(), "what came back");
           } catch (IOException e) {
             throw new CheckFailed("writing to stdin threw " + e);
           }
@@ -292,9 +295,9 @@ public final class ConcurrencyChecks {
     return Character.toString('a' + letter).repeat(200_000);
   }
 
-  private static void expectNotListed(Subject s, SandboxId id) {
+  private static void expectNotListed(CheckContext s, SandboxId id) {
     Expect.that(
-        s.provider().inventory().stream().map(Sighting::id).noneMatch(id::equals),
+        s.provider().inventory().stream().map(InventoryItem::id).noneMatch(id::equals),
         "the inventory shows nothing of " + id);
   }
 }

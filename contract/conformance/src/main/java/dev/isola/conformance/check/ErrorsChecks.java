@@ -4,11 +4,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
-import dev.isola.spi.Destroy;
-import dev.isola.spi.Sighting;
+import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.InventoryItem;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.Category;
@@ -25,7 +25,7 @@ import dev.isola.spi.provider.SpecFeature;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -43,13 +43,13 @@ import java.util.function.UnaryOperator;
 public final class ErrorsChecks {
 
   @Check("E1")
-  public void everyErrorIsWhole(Subject s) {
+  public void everyErrorIsWhole(CheckContext s) {
     mistakes(s.sandbox())
         .forEach(
             (what, mistake) -> {
               SandboxException e = Expect.thrown(what, mistake.call(), SandboxException.class);
               Expect.equal(e.code().category(), e.category(), "the category of " + what);
-              Expect.that(!e.fault().what().isBlank(), what + " says what happened");
+              Expect.that(!e.fault().problem().isBlank(), what + " says what happened");
               Expect.that(
                   Duration.between(e.at(), Instant.now()).abs().toMinutes() < 2,
                   what + " happened about now: " + e.at());
@@ -57,33 +57,33 @@ public final class ErrorsChecks {
   }
 
   @Check("E1")
-  public void everyMistakeHasItsCode(Subject s) {
+  public void everyMistakeHasItsCode(CheckContext s) {
     mistakes(s.sandbox()).forEach((what, one) -> Expect.thrown(what, one.call(), one.code()));
   }
 
   @Check("E2")
-  public void everyErrorSaysWhatToDoNext(Subject s) {
+  public void everyErrorSaysWhatToDoNext(CheckContext s) {
     mistakes(s.sandbox())
         .forEach(
             (what, mistake) -> {
               SandboxException e = Expect.thrown(what, mistake.call(), SandboxException.class);
               Expect.that(!e.fault().remedy().isBlank(), what + " says what to do: " + e);
-              Expect.that(!e.fault().what().endsWith("."), what + " has no full stop: " + e);
+              Expect.that(!e.fault().problem().endsWith("."), what + " has no full stop: " + e);
             });
   }
 
   @Check("E2")
-  public void everyErrorNamesTheThing(Subject s) {
+  public void everyErrorNamesTheThing(CheckContext s) {
     mistakes(s.sandbox())
         .forEach(
             (what, mistake) -> {
               SandboxException e = Expect.thrown(what, mistake.call(), SandboxException.class);
-              Expect.contains(e.fault().what(), mistake.name(), "the message of " + what);
+              Expect.contains(e.fault().problem(), mistake.name(), "the message of " + what);
             });
   }
 
   @Check("E1")
-  public void everyErrorNamesTheSandbox(Subject s) {
+  public void everyErrorNamesTheSandbox(CheckContext s) {
     mistakes(s.sandbox())
         .forEach(
             (what, mistake) -> {
@@ -93,7 +93,7 @@ public final class ErrorsChecks {
   }
 
   @Check("E2")
-  public void callersMistakesAreTheCallers(Subject s) {
+  public void callersMistakesAreTheCallers(CheckContext s) {
     mistakes(s.sandbox())
         .forEach(
             (what, mistake) -> {
@@ -103,9 +103,9 @@ public final class ErrorsChecks {
   }
 
   @Check("E1")
-  public void errorsAfterDestroyTellOfTheSandbox(Subject s) {
+  public void errorsAfterDestroyTellOfTheSandbox(CheckContext s) {
     Sandbox sandbox = s.sandbox();
-    s.provider().destroy(sandbox.id(), Destroy.NORMAL);
+    s.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
     SandboxException e = Expect.gone("run", () -> sandbox.run(Command.argv("true")));
     Expect.that(
         e.code() == ErrorCode.SANDBOX_DESTROYED || e.code() == ErrorCode.SANDBOX_NOT_FOUND,
@@ -117,7 +117,7 @@ public final class ErrorsChecks {
   }
 
   @Check("E1")
-  public void strangePathsGiveNothingButSandboxExceptions(Subject s) {
+  public void strangePathsGiveNothingButSandboxExceptions(CheckContext s) {
     FileSystem files = s.sandbox().files();
     for (String path : strangePaths()) {
       contained("stat", path, () -> files.stat(path, NOFOLLOW_LINKS));
@@ -137,7 +137,7 @@ public final class ErrorsChecks {
   }
 
   @Check("E1")
-  public void strangeCommandsGiveNothingButSandboxExceptions(Subject s) {
+  public void strangeCommandsGiveNothingButSandboxExceptions(CheckContext s) {
     for (String word : List.of(" ", ".", "..", "/", "/workspace", "a/b", "x".repeat(5_000), "-")) {
       contained("program", word, () -> s.run(Command.argv(word)));
       contained("cwd", word, () -> s.run(Command.argv("true").withCwd(word)));
@@ -150,7 +150,7 @@ public final class ErrorsChecks {
   }
 
   @Check("E1")
-  public void strangeNumbersGiveNothingButSandboxExceptions(Subject s) {
+  public void strangeNumbersGiveNothingButSandboxExceptions(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("file", "content", UTF_8);
     contained("list", "depth -1", () -> files.list(".", -1).close());
@@ -163,7 +163,7 @@ public final class ErrorsChecks {
   }
 
   @Check(value = "E1", needs = Attaching.class)
-  public void strangeExecutionsGiveNothingButSandboxExceptions(Subject s) {
+  public void strangeExecutionsGiveNothingButSandboxExceptions(CheckContext s) {
     Attaching attaching = s.as(Attaching.class);
     for (String id : List.of("-1", "x", "18446744073709551616", "_".repeat(64))) {
       SandboxException e =
@@ -177,7 +177,7 @@ public final class ErrorsChecks {
   }
 
   @Check("E2")
-  public void errorsDoNotShowTheEnvironment(Subject s) {
+  public void errorsDoNotShowTheEnvironment(CheckContext s) {
     Command command =
         Command.argv("no-such-program-of-isola").withEnv("TOKEN", "canary-2f1b9c-in-the-mine");
     SandboxException e = Expect.thrown("run", () -> s.run(command), ErrorCode.COMMAND_NOT_FOUND);
@@ -187,7 +187,7 @@ public final class ErrorsChecks {
   }
 
   @Check("P12")
-  public void whatIsNotSupportedIsRefusedByName(Subject s) {
+  public void whatIsNotSupportedIsRefusedByName(CheckContext s) {
     Map<String, UnaryOperator<SandboxSpec.Builder>> wishes = unsupported(s);
     if (wishes.isEmpty()) {
       throw s.notRun("the provider supports everything that a spec can ask for");
@@ -198,16 +198,16 @@ public final class ErrorsChecks {
           SandboxException e =
               Expect.thrown(name, () -> s.provider().create(spec), Unsupported.class);
           Expect.equal(ErrorCode.NOT_IMPLEMENTED, e.code(), "the code");
-          Expect.contains(e.fault().what().toLowerCase(Locale.ROOT), name, "the message");
+          Expect.contains(e.fault().problem().toLowerCase(Locale.ROOT), name, "the message");
           Expect.equal(s.info().name(), e.context().get("provider"), "the provider it names");
           Expect.that(
-              s.provider().inventory().stream().map(Sighting::id).noneMatch(spec.id()::equals),
+              s.provider().inventory().stream().map(InventoryItem::id).noneMatch(spec.id()::equals),
               "nothing is left");
         });
   }
 
   @Check("E2")
-  public void missingHostFolderIsNamed(Subject s) {
+  public void missingHostFolderIsNamed(CheckContext s) {
     Path missing = Path.of("/no/such/folder/of/isola");
     SandboxSpec spec = s.spec().workspacePath(missing).build();
     try {
@@ -216,8 +216,8 @@ public final class ErrorsChecks {
       throw s.notRun("no workspace of the caller's: " + e.getMessage());
     } catch (InvalidRequest e) {
       Expect.equal(ErrorCode.INVALID_SPEC, e.code(), "the code");
-      Expect.contains(e.fault().what(), missing.toString(), "the message");
-      Expect.contains(e.fault().what(), "workspacePath", "the message");
+      Expect.contains(e.fault().problem(), missing.toString(), "the message");
+      Expect.contains(e.fault().problem(), "workspacePath", "the message");
       return;
     }
     throw new CheckFailed("create took a workspace that is not there");
@@ -301,7 +301,7 @@ public final class ErrorsChecks {
         "\ud800");
   }
 
-  private static Map<String, UnaryOperator<SandboxSpec.Builder>> unsupported(Subject s) {
+  private static Map<String, UnaryOperator<SandboxSpec.Builder>> unsupported(CheckContext s) {
     Map<String, UnaryOperator<SandboxSpec.Builder>> wishes = new LinkedHashMap<>();
     if (!s.info().support().has(SpecFeature.IMAGES)) {
       wishes.put("image", spec -> spec.image("debian:stable"));
@@ -311,10 +311,12 @@ public final class ErrorsChecks {
         wishes.put(mode.name().toLowerCase(Locale.ROOT), spec -> spec.network(Network.of(mode)));
       }
     }
-    if (!s.info().support().volumeTypes().contains(Volume.Type.TMPFS)) {
+    if (!s.info().support().volumeTypes().contains(VolumeMount.Type.TMPFS)) {
       wishes.put(
           "tmpfs",
-          spec -> spec.volume(new Volume(Volume.Type.TMPFS, "", "/workspace/scratch", false)));
+          spec ->
+              spec.volume(
+                  new VolumeMount(VolumeMount.Type.TMPFS, "", "/workspace/scratch", false)));
     }
     return wishes;
   }

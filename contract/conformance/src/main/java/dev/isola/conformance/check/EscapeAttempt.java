@@ -1,18 +1,18 @@
 package dev.isola.conformance.check;
 
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
-import dev.isola.conformance.NotRun;
-import dev.isola.conformance.Scratch;
-import dev.isola.conformance.Subject;
-import dev.isola.conformance.escape.Answer;
-import dev.isola.conformance.escape.HostPlant;
-import dev.isola.conformance.escape.Probe;
-import dev.isola.conformance.escape.Probe.Proof;
+import dev.isola.conformance.CheckNotRun;
+import dev.isola.conformance.TemporaryFolder;
+import dev.isola.conformance.escape.EscapeProbe;
+import dev.isola.conformance.escape.EscapeProbe.Evidence;
+import dev.isola.conformance.escape.EscapeVerifier;
+import dev.isola.conformance.escape.HostTargets;
+import dev.isola.conformance.escape.ProbeContext;
+import dev.isola.conformance.escape.ProbeContext.TargetMissingException;
 import dev.isola.conformance.escape.ProbeProgram;
-import dev.isola.conformance.escape.Scene;
-import dev.isola.conformance.escape.Scene.NotPlantedException;
-import dev.isola.conformance.escape.Witness;
-import dev.isola.spi.Destroy;
+import dev.isola.conformance.escape.ProbeResult;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.SandboxException;
@@ -41,85 +41,85 @@ final class EscapeAttempt {
 
   private static final String ORDINARY = "65534";
 
-  private final Probe probe;
-  private final Subject subject;
+  private final EscapeProbe probe;
+  private final CheckContext subject;
   private final Isolation isolation;
   private final ProbeProgram program;
 
-  EscapeAttempt(Probe probe, Subject subject) {
+  EscapeAttempt(EscapeProbe probe, CheckContext subject) {
     this.probe = probe;
     this.subject = subject;
     this.isolation = subject.info().isolation();
     this.program =
         ProbeProgram.find()
             .orElseThrow(
-                () -> new NotRun("there is no " + ProbeProgram.NAME + " for this machine"));
+                () -> new CheckNotRun("there is no " + ProbeProgram.NAME + " for this machine"));
   }
 
   void run() throws IOException, InterruptedException {
     refuseToRunInVain();
-    try (HostPlant plant = HostPlant.make(program)) {
-      switch (probe.plant()) {
+    try (HostTargets plant = HostTargets.create(program)) {
+      switch (probe.location()) {
         case HOST -> {
           control(scene -> scene);
-          attempt(closed(spec -> spec), plant, plant.scene(), subject.underTest().data());
+          attempt(closed(spec -> spec), plant, plant.context(), subject.underTest().data());
         }
-        case NEIGHBOUR -> {
+        case OTHER_SANDBOX -> {
           control(scene -> scene);
           Sandbox sandbox = closed(spec -> spec);
-          try (Neighbour neighbour = Neighbour.move(closed(spec -> spec))) {
-            attempt(sandbox, plant, neighbour.scene(), subject.underTest().data());
+          try (SandboxTargets neighbour = SandboxTargets.create(closed(spec -> spec))) {
+            attempt(sandbox, plant, neighbour.context(), subject.underTest().data());
           }
         }
         case INSTALLATION -> {
           Sandbox sandbox = closed(spec -> spec);
-          Installation kept = Installation.of(subject.underTest().data());
+          ProviderDataFiles kept = ProviderDataFiles.of(subject.underTest().data());
           control(kept::addTo);
-          attempt(sandbox, plant, kept.addTo(plant.scene()), subject.underTest().data());
+          attempt(sandbox, plant, kept.addTo(plant.context()), subject.underTest().data());
         }
         case WORKSPACE -> {
           control(scene -> scene);
-          try (Scratch shared = Scratch.make("isola-shared-")) {
+          try (TemporaryFolder shared = TemporaryFolder.create("isola-shared-")) {
             Sandbox sandbox = inFolder(shared.path());
-            attempt(sandbox, plant, plant.scene(), shared.path());
-            subject.provider().destroy(sandbox.id(), Destroy.FORCE);
+            attempt(sandbox, plant, plant.context(), shared.path());
+            subject.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
           }
         }
       }
-    } catch (NotPlantedException e) {
-      throw new NotRun(String.valueOf(e.getMessage()));
+    } catch (TargetMissingException e) {
+      throw new CheckNotRun(String.valueOf(e.getMessage()));
     }
   }
 
   private void refuseToRunInVain() {
     String level = isolation.name().toLowerCase(Locale.ROOT);
     if (!isolation.isAtLeast(probe.floor())) {
-      throw new NotRun("isolation " + level + " promises nothing here");
+      throw new CheckNotRun("isolation " + level + " promises nothing here");
     }
     if (isolation == Isolation.PROCESS
-        && probe.need() == Probe.Need.NAMESPACES
-        && subject.info().requirements().stream()
+        && probe.need() == EscapeProbe.Need.NAMESPACES
+        && subject.info().prerequisites().stream()
             .noneMatch(need -> need.name().contains("namespaces") && need.present())) {
-      throw new NotRun("isolation " + level + " promises this only with namespaces");
+      throw new CheckNotRun("isolation " + level + " promises this only with namespaces");
     }
-    subject.info().requirements().stream()
-        .filter(need -> probe.need().isCalled(need.name()) && !need.present())
+    subject.info().prerequisites().stream()
+        .filter(need -> probe.need().isNamed(need.name()) && !need.present())
         .findFirst()
         .ifPresent(
             lacking -> {
-              throw new NotRun("the provider says that it has none: " + lacking.detail());
+              throw new CheckNotRun("the provider says that it has none: " + lacking.detail());
             });
     if (probe.offline() && !subject.info().support().networkModes().contains(NetworkMode.NONE)) {
-      throw new NotRun("the provider has no network mode none");
+      throw new CheckNotRun("the provider has no network mode none");
     }
   }
 
   /** Each attempt has a plant of its own: this one may spoil it. */
-  private void control(UnaryOperator<Scene> more) throws IOException, InterruptedException {
-    try (HostPlant plant = HostPlant.make(program)) {
-      Answer answer = plant.control(probe, more.apply(plant.scene()));
-      if (!answer.gotThrough()) {
-        throw new NotRun("on the bare host too it is " + answer);
+  private void control(UnaryOperator<ProbeContext> more) throws IOException, InterruptedException {
+    try (HostTargets plant = HostTargets.create(program)) {
+      ProbeResult answer = plant.control(probe, more.apply(plant.context()));
+      if (!answer.escaped()) {
+        throw new CheckNotRun("on the bare host too it is " + answer);
       }
     }
   }
@@ -132,7 +132,9 @@ final class EscapeAttempt {
     sandbox
         .files()
         .write(
-            ProbeProgram.NAME, Contents.of(program.content()), WriteOptions.DEFAULT.withMode(0755));
+            ProbeProgram.NAME,
+            FileContents.of(program.content()),
+            WriteOptions.DEFAULT.withMode(0755));
     return sandbox;
   }
 
@@ -140,18 +142,18 @@ final class EscapeAttempt {
     try {
       return closed(spec -> spec.workspacePath(folder));
     } catch (Unsupported e) {
-      throw new NotRun("the provider takes no folder of the caller's as workspace");
+      throw new CheckNotRun("the provider takes no folder of the caller's as workspace");
     }
   }
 
-  private void attempt(Sandbox sandbox, HostPlant plant, Scene scene, Path folder)
+  private void attempt(Sandbox sandbox, HostTargets plant, ProbeContext scene, Path folder)
       throws IOException {
-    List<String> words = probe.attempt().words(scene);
+    List<String> words = probe.attempt().arguments(scene);
     List<Optional<String>> users = users();
     for (Optional<String> user : users) {
-      Witness witness = new Witness(probe, plant.scene(), words, folder);
-      Answer said = say(sandbox, words, user);
-      judge(witness.hear(said, answers(sandbox)), user);
+      EscapeVerifier witness = new EscapeVerifier(probe, plant.context(), words, folder);
+      ProbeResult said = say(sandbox, words, user);
+      judge(witness.verify(said, answers(sandbox)), user);
     }
   }
 
@@ -165,24 +167,24 @@ final class EscapeAttempt {
         : List.of(Optional.of(ORDINARY));
   }
 
-  private Answer say(Sandbox sandbox, List<String> words, Optional<String> user) {
+  private ProbeResult say(Sandbox sandbox, List<String> words, Optional<String> user) {
     Command command = Command.argv(PROGRAM, words).withTimeout(PATIENCE);
     ExecResult result;
     try {
       result = sandbox.run(user.map(command::withUser).orElse(command));
     } catch (SandboxException e) {
-      if (probe.proof() == Proof.SANDBOX) {
-        return Answer.got("the sandbox is lost: " + e.getMessage());
+      if (probe.evidence() == Evidence.SANDBOX) {
+        return ProbeResult.got("the sandbox is lost: " + e.getMessage());
       }
       throw e;
     }
-    return Answer.parse(result.stdout().text())
+    return ProbeResult.parse(result.stdout().text())
         .orElseGet(
             () -> {
               if (!runsPrograms(sandbox)) {
-                throw new NotRun("the sandbox cannot run a program of this machine");
+                throw new CheckNotRun("the sandbox cannot run a program of this machine");
               }
-              return Answer.refused("the program ended with " + result.exit());
+              return ProbeResult.refused("the program ended with " + result.exit());
             });
   }
 
@@ -190,25 +192,25 @@ final class EscapeAttempt {
     String word = UUID.randomUUID().toString();
     try {
       ExecResult result = sandbox.run(Command.argv(PROGRAM, "echo", word).withTimeout(PATIENCE));
-      return Answer.parse(result.stdout().text()).equals(Optional.of(Answer.got(word)));
+      return ProbeResult.parse(result.stdout().text()).equals(Optional.of(ProbeResult.got(word)));
     } catch (SandboxException e) {
       return false;
     }
   }
 
   private boolean answers(Sandbox sandbox) {
-    return probe.proof() != Proof.SANDBOX || runsPrograms(sandbox);
+    return probe.evidence() != Evidence.SANDBOX || runsPrograms(sandbox);
   }
 
-  private void judge(Answer answer, Optional<String> user) {
-    if (!answer.gotThrough()) {
+  private void judge(ProbeResult answer, Optional<String> user) {
+    if (!answer.escaped()) {
       return;
     }
     String who = user.map(name -> "user " + name + " ").orElse("");
-    if (probe.reach() == Probe.Reach.KERNEL && isolation.isAtLeast(Isolation.KERNEL)) {
-      throw new NotRun(
+    if (probe.reach() == EscapeProbe.Reach.KERNEL && isolation.isAtLeast(Isolation.KERNEL)) {
+      throw new CheckNotRun(
           "the sandbox has a kernel of its own, which may allow this: " + who + answer);
     }
-    throw new CheckFailed("a way out, to " + probe.words() + ": " + who + answer);
+    throw new CheckFailed("a way out, to " + probe.target() + ": " + who + answer);
   }
 }

@@ -2,8 +2,8 @@ package dev.isola.conformance.check;
 
 import dev.isola.conformance.CheckCase;
 import dev.isola.conformance.CheckSource;
-import dev.isola.conformance.escape.Probe;
-import dev.isola.conformance.escape.Probes;
+import dev.isola.conformance.escape.EscapeProbe;
+import dev.isola.conformance.escape.EscapeProbes;
 import java.util.List;
 
 /**
@@ -18,13 +18,13 @@ public final class EscapeChecks implements CheckSource {
 
   @Override
   public List<CheckCase> checks(String group) {
-    return Probes.all().stream()
+    return EscapeProbes.all().stream()
         .map(
             probe ->
                 new CheckCase(
                     group,
                     probe.name(),
-                    probe.topic() == Probe.Topic.NETWORK ? NETWORK : DECLARED,
+                    probe.topic() == EscapeProbe.Topic.NETWORK ? NETWORK : DECLARED,
                     List.of(),
                     List.of(),
                     subject -> new EscapeAttempt(probe, subject).run()))

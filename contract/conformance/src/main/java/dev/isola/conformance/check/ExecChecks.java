@@ -3,8 +3,8 @@ package dev.isola.conformance.check;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.InvalidRequest;
@@ -44,7 +44,7 @@ public final class ExecChecks {
           "TMPDIR");
 
   @Check("X1")
-  public void resultSaysWhatHappened(Subject s) {
+  public void resultSaysWhatHappened(CheckContext s) {
     ExecResult result = s.run(Command.shell("echo out; echo err >&2; exit 7"));
     Expect.equal("out\n", result.stdout().text(), "stdout");
     Expect.equal("err\n", result.stderr().text(), "stderr");
@@ -55,14 +55,14 @@ public final class ExecChecks {
   }
 
   @Check("X1")
-  public void durationIsWhatItTook(Subject s) {
+  public void durationIsWhatItTook(CheckContext s) {
     Duration took = s.run(Command.argv("sleep", "1")).duration();
     Expect.that(took.toMillis() >= 900, "a second's sleep takes about a second: " + took);
     Expect.that(took.compareTo(PATIENCE) < 0, "and not much longer: " + took);
   }
 
   @Check("X3")
-  public void nonzeroExitIsAResult(Subject s) {
+  public void nonzeroExitIsAResult(CheckContext s) {
     for (int code : List.of(0, 1, 2, 7, 126, 127, 128, 255)) {
       ExecResult result = s.run("exit " + code);
       Expect.equal(new Exit.Exited(code), result.exit(), "the exit");
@@ -71,7 +71,7 @@ public final class ExecChecks {
   }
 
   @Check("X3")
-  public void deathBySignalIsAResult(Subject s) {
+  public void deathBySignalIsAResult(CheckContext s) {
     ExecResult killed = s.run("kill -9 $$");
     Expect.equal(new Exit.Signaled(Signal.KILL), killed.exit(), "the exit after kill -9");
     Expect.equal(137, killed.exitCode(), "the code a shell would show");
@@ -80,27 +80,27 @@ public final class ExecChecks {
   }
 
   @Check("X3")
-  public void failureInsideAShellIsTheShells(Subject s) {
+  public void failureInsideAShellIsTheShells(CheckContext s) {
     ExecResult result = s.run("no-such-program-of-isola");
     Expect.equal(new Exit.Exited(127), result.exit(), "the exit of a shell without the program");
     Expect.contains(result.stderr().text(), "no-such-program-of-isola", "the shell's words");
   }
 
   @Check("X2")
-  public void shellModeIsAShell(Subject s) {
+  public void shellModeIsAShell(CheckContext s) {
     Expect.equal("3\n", s.output("WORD=abc; printf $WORD | wc -c").replace(" ", ""), "a pipe");
     Expect.equal("yes\n", s.output("false || echo yes"), "an alternative");
   }
 
   @Check("X2")
-  public void argumentsOfAShellCommandAreQuoted(Subject s) {
+  public void argumentsOfAShellCommandAreQuoted(CheckContext s) {
     ExecResult result =
         s.run(Command.shell("printf '[%s]'", "a b", "$HOME", "it's", "*", ";", "\"q\"", ""));
     Expect.equal("[a b][$HOME][it's][*][;][\"q\"][]", result.stdout().text(), "the arguments");
   }
 
   @Check("X2")
-  public void argvIsTakenLiterally(Subject s) {
+  public void argvIsTakenLiterally(CheckContext s) {
     ExecResult result =
         s.run(Command.argv("printf", "[%s]", "a b", "$HOME", "`id`", "*", "; exit 3", "'", "\\"));
     Expect.equal("[a b][$HOME][`id`][*][; exit 3]['][\\]", result.stdout().text(), "the arguments");
@@ -108,7 +108,7 @@ public final class ExecChecks {
   }
 
   @Check("X2")
-  public void emptyArgumentsSurvive(Subject s) {
+  public void emptyArgumentsSurvive(CheckContext s) {
     Expect.equal(
         "[][x][]",
         s.run(Command.argv("printf", "[%s]", "", "x", "")).stdout().text(),
@@ -116,14 +116,14 @@ public final class ExecChecks {
   }
 
   @Check("X2")
-  public void anyCharacterMayBeInAnArgument(Subject s) {
+  public void anyCharacterMayBeInAnArgument(CheckContext s) {
     String text = "h\u00e9llo \u65e5\u672c\u8a9e \ud83e\udd8a\ttab\nline two\r\u0001\u007f";
     Expect.equal(text, s.run(Command.argv("printf", "%s", text)).stdout().text(), "in argv");
     Expect.equal(text, s.run(Command.shell("printf '%s'", text)).stdout().text(), "in a shell");
   }
 
   @Check("X2")
-  public void argumentOfAHundredKilobytes(Subject s) {
+  public void argumentOfAHundredKilobytes(CheckContext s) {
     String text = "0123456789".repeat(10_000);
     ExecResult result = s.run(Command.argv("printf", "%s", text));
     Expect.that(result.succeeded(), "it runs: " + result.exit());
@@ -131,28 +131,28 @@ public final class ExecChecks {
   }
 
   @Check("X2")
-  public void thousandsOfArguments(Subject s) {
+  public void thousandsOfArguments(CheckContext s) {
     List<String> args = Collections.nCopies(5_000, "word");
     String text = s.run(Command.argv("echo", args)).stdout().text();
     Expect.equal(String.join(" ", args) + "\n", text, "the arguments");
   }
 
   @Check("X1")
-  public void stdoutAndStderrAreKeptApart(Subject s) {
+  public void stdoutAndStderrAreKeptApart(CheckContext s) {
     ExecResult result = s.run("echo 1; echo a >&2; echo 2; echo b >&2; echo 3");
     Expect.equal("1\n2\n3\n", result.stdout().text(), "stdout");
     Expect.equal("a\nb\n", result.stderr().text(), "stderr");
   }
 
   @Check("X4")
-  public void withoutStdinItReadsEndOfFileAtOnce(Subject s) {
+  public void withoutStdinItReadsEndOfFileAtOnce(CheckContext s) {
     ExecResult result = s.run(Command.shell("cat; echo end").withTimeout(PATIENCE));
     Expect.equal("end\n", result.stdout().text(), "stdout of a command that reads");
     Expect.that(!result.timedOut(), "it does not wait for input");
   }
 
   @Check("X4")
-  public void environmentOfTheCommandComesOnTop(Subject s) {
+  public void environmentOfTheCommandComesOnTop(CheckContext s) {
     Sandbox sandbox = s.create(spec -> spec.env("KEPT", "spec").env("CHANGED", "spec"));
     Command show = Command.shell("printf '%s|%s|%s' \"$KEPT\" \"$CHANGED\" \"$ADDED\"");
     Map<String, String> more = Map.of("CHANGED", "command", "ADDED", "a=b c\nd");
@@ -162,7 +162,7 @@ public final class ExecChecks {
   }
 
   @Check("X4")
-  public void nothingOfTheServersEnvironmentIsInherited(Subject s) {
+  public void nothingOfTheServersEnvironmentIsInherited(CheckContext s) {
     Map<String, String> ours = System.getenv();
     List<String> told =
         ours.keySet().stream()
@@ -181,13 +181,13 @@ public final class ExecChecks {
   }
 
   @Check("X4")
-  public void programsAreFoundWithoutAPathOfTheCallers(Subject s) {
+  public void programsAreFoundWithoutAPathOfTheCallers(CheckContext s) {
     Expect.that(!s.output("echo $PATH").isBlank(), "there is a PATH");
     Expect.that(s.run(Command.argv("true")).succeeded(), "a program is found by its name");
   }
 
   @Check("X4")
-  public void cwdOfTheCommandIsWhereItRuns(Subject s) {
+  public void cwdOfTheCommandIsWhereItRuns(CheckContext s) {
     s.sandbox().files().makeFolder("/workspace/some/folder", 0755);
     s.run(Command.argv("touch", "made").withCwd("/workspace/some/folder"));
     Expect.that(s.sandbox().files().exists("some/folder/made"), "it worked in the folder");
@@ -196,28 +196,28 @@ public final class ExecChecks {
   }
 
   @Check("X4")
-  public void relativeCwdStartsAtTheWorkingFolder(Subject s) {
+  public void relativeCwdStartsAtTheWorkingFolder(CheckContext s) {
     s.sandbox().files().writeText("some/here", "found", UTF_8);
     Expect.equal(
         "found", s.run(Command.argv("cat", "here").withCwd("some")).stdout().text(), "the file");
   }
 
   @Check("X4")
-  public void missingCwdIsAnInvalidRequest(Subject s) {
+  public void missingCwdIsAnInvalidRequest(CheckContext s) {
     Command command = Command.argv("true").withCwd("/workspace/nowhere");
     SandboxException e = Expect.thrown("run", () -> s.run(command), InvalidRequest.class);
     Expect.contains(String.valueOf(e.getMessage()), "nowhere", "the message");
   }
 
   @Check("X4")
-  public void cwdThatIsAFileIsAnInvalidRequest(Subject s) {
+  public void cwdThatIsAFileIsAnInvalidRequest(CheckContext s) {
     s.sandbox().files().writeText("file", "x", UTF_8);
     Command command = Command.argv("true").withCwd("/workspace/file");
     Expect.thrown("run", () -> s.run(command), InvalidRequest.class);
   }
 
   @Check("X3")
-  public void unknownProgramIsCommandNotFound(Subject s) {
+  public void unknownProgramIsCommandNotFound(CheckContext s) {
     for (String program : List.of("no-such-program-of-isola", "/no/such/program", "./nor-this")) {
       SandboxException e =
           Expect.thrown(
@@ -227,14 +227,14 @@ public final class ExecChecks {
   }
 
   @Check("X3")
-  public void plainFileIsCommandNotExecutable(Subject s) {
+  public void plainFileIsCommandNotExecutable(CheckContext s) {
     s.sandbox().files().writeText("plain.txt", "just text", UTF_8);
     Expect.thrown(
         "run", () -> s.run(Command.argv("./plain.txt")), ErrorCode.COMMAND_NOT_EXECUTABLE);
   }
 
   @Check("X4")
-  public void commandRunsAsItsUser(Subject s) {
+  public void commandRunsAsItsUser(CheckContext s) {
     needUsers(s);
     Expect.equal(
         "12345\n", s.run(Command.argv("id", "-u").withUser("12345")).stdout().text(), "its user");
@@ -243,7 +243,7 @@ public final class ExecChecks {
   }
 
   @Check("X4")
-  public void theWorkspaceIsTheUsersOwn(Subject s) {
+  public void theWorkspaceIsTheUsersOwn(CheckContext s) {
     needUsers(s);
     Sandbox theirs = s.create(spec -> spec.user("12345"));
     ExecResult result = theirs.run(Command.shell("id -u; echo mine > file; cat file"));
@@ -251,7 +251,7 @@ public final class ExecChecks {
   }
 
   @Check("X4")
-  public void unknownUserIsUserNotFound(Subject s) {
+  public void unknownUserIsUserNotFound(CheckContext s) {
     needUsers(s);
     Command command = Command.argv("true").withUser("nobody-of-that-name");
     SandboxException e = Expect.thrown("run", () -> s.run(command), ErrorCode.USER_NOT_FOUND);
@@ -259,21 +259,21 @@ public final class ExecChecks {
   }
 
   @Check("X4")
-  public void childInTheBackgroundDoesNotHoldTheResult(Subject s) {
+  public void childInTheBackgroundDoesNotHoldTheResult(CheckContext s) {
     ExecResult result = s.run(Command.shell("sleep 1000 & echo started").withTimeout(PATIENCE));
     Expect.equal("started\n", result.stdout().text(), "stdout");
     Expect.equal(new Exit.Exited(0), result.exit(), "the exit");
   }
 
   @Check("X3")
-  public void fiftyCommandsOneAfterTheOther(Subject s) {
+  public void fiftyCommandsOneAfterTheOther(CheckContext s) {
     for (int i = 0; i < 50; i++) {
       Expect.equal(i + "\n", s.output("echo " + i), "the output of command " + i);
     }
   }
 
   @Check("X4")
-  public void nothingStaysFromOneCommandToTheNext(Subject s) {
+  public void nothingStaysFromOneCommandToTheNext(CheckContext s) {
     String before = s.output("pwd");
     s.output("mkdir -p folder; cd folder; export LEFT=over; pwd");
     Expect.equal(before, s.output("pwd"), "the folder");
@@ -281,7 +281,7 @@ public final class ExecChecks {
   }
 
   @Check("X4")
-  public void commandsSeeWhatTheFileSystemSees(Subject s) {
+  public void commandsSeeWhatTheFileSystemSees(CheckContext s) {
     s.sandbox().files().writeText("from-outside", "hello", UTF_8);
     Expect.equal("hello", s.output("cat from-outside"), "a file from outside");
     s.output("printf back > from-inside");
@@ -289,7 +289,7 @@ public final class ExecChecks {
         "back", s.sandbox().files().readText("from-inside", UTF_8, 100), "a file from inside");
   }
 
-  private static void needUsers(Subject s) {
+  private static void needUsers(CheckContext s) {
     if (!s.info().support().has(SpecFeature.USERS)) {
       throw s.notRun("commands cannot run as another user here");
     }

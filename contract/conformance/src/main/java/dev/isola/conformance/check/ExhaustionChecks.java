@@ -1,8 +1,8 @@
 package dev.isola.conformance.check;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
@@ -73,7 +73,7 @@ public final class ExhaustionChecks {
       """
           .formatted(WITHOUT_END);
 
-  private static Sandbox sandbox(Subject s) {
+  private static Sandbox sandbox(CheckContext s) {
     if (!s.info().support().enforcedLimits().contains(LimitKind.KERNEL_OBJECTS)) {
       throw s.notRun("the provider does not declare kernel objects as enforced");
     }
@@ -102,7 +102,7 @@ public final class ExhaustionChecks {
     return Integer.parseInt(result.stdout().text().strip());
   }
 
-  private static int machine(Subject s, String file) throws IOException {
+  private static int machine(CheckContext s, String file) throws IOException {
     Path path = Path.of(file);
     if (!Files.isReadable(path)) {
       throw s.notRun("this machine has no " + file);
@@ -115,7 +115,7 @@ public final class ExhaustionChecks {
   }
 
   @Check(value = "S2", tools = "python3")
-  public void inotifyInstancesAreNotUsedUp(Subject s) {
+  public void inotifyInstancesAreNotUsedUp(CheckContext s) {
     Sandbox greedy = sandbox(s);
     Sandbox neighbour = sandbox(s);
     try (Execution holder = hold(greedy, HOLD_INOTIFY)) {
@@ -133,7 +133,7 @@ public final class ExhaustionChecks {
   }
 
   @Check(value = "S2", tools = "python3")
-  public void terminalsAreNotUsedUp(Subject s) throws IOException {
+  public void terminalsAreNotUsedUp(CheckContext s) throws IOException {
     int all = machine(s, "/proc/sys/kernel/pty/max");
     Sandbox greedy = sandbox(s);
     int before = machine(s, "/proc/sys/kernel/pty/nr");

@@ -1,10 +1,10 @@
 package dev.isola.conformance.check;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.Expect;
 import dev.isola.conformance.ProviderUnderTest;
-import dev.isola.conformance.Subject;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Sandbox;
@@ -29,7 +29,7 @@ public final class FailuresChecks {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  private static SandboxException initFailure(Subject s, SandboxSpec spec) {
+  private static SandboxException initFailure(CheckContext s, SandboxSpec spec) {
     SandboxException e =
         Expect.thrown("create", () -> s.provider().create(spec), ErrorCode.INIT_FAILED);
     Expect.equal(Category.CALLER, e.category(), "whose failure it is");
@@ -46,7 +46,7 @@ public final class FailuresChecks {
   }
 
   @Check("S1")
-  public void failingInitIsTheCallersWithExitCodeAndOutput(Subject s) {
+  public void failingInitIsTheCallersWithExitCodeAndOutput(CheckContext s) {
     SandboxSpec spec =
         s.spec().init(Command.shell("echo one; echo broken tools >&2; exit 3")).build();
     Map<String, String> context = initFailure(s, spec).context();
@@ -56,17 +56,17 @@ public final class FailuresChecks {
   }
 
   @Check("S1")
-  public void outputOfAFailingInitIsNotInTheSentence(Subject s) {
+  public void outputOfAFailingInitIsNotInTheSentence(CheckContext s) {
     SandboxSpec spec = s.spec().init(Command.shell("echo hunter2 >&2; exit 3")).build();
     SandboxException e = initFailure(s, spec);
     Expect.that(
-        !e.fault().what().contains("hunter2"),
-        "what may be secret is not in the sentence that is stored: " + e.fault().what());
-    Expect.contains(e.fault().what(), "3", "the sentence");
+        !e.fault().problem().contains("hunter2"),
+        "what may be secret is not in the sentence that is stored: " + e.fault().problem());
+    Expect.contains(e.fault().problem(), "3", "the sentence");
   }
 
   @Check("S1")
-  public void outputOfAFailingInitIsBounded(Subject s) {
+  public void outputOfAFailingInitIsBounded(CheckContext s) {
     SandboxSpec spec =
         s.spec()
             .init(
@@ -83,44 +83,46 @@ public final class FailuresChecks {
   }
 
   @Check("S1")
-  public void initThatCannotBeStartedIsTheCallers(Subject s) {
+  public void initThatCannotBeStartedIsTheCallers(CheckContext s) {
     initFailure(s, s.spec().init(Command.argv("/no/such/program")).build());
   }
 
   @Check("S1")
-  public void startupTimeoutIncludesInit(Subject s) throws InterruptedException {
+  public void startupTimeoutIncludesInit(CheckContext s) throws InterruptedException {
     SandboxSpec spec =
         s.spec().init(Command.argv("sleep", "1000")).startupTimeout(Duration.ofSeconds(3)).build();
-    Together.start(() -> initFailure(s, spec))
-        .within(PATIENCE, "create gives up after its startup timeout");
+    ConcurrentCalls.start(() -> initFailure(s, spec))
+        .get(PATIENCE, "create gives up after its startup timeout");
   }
 
   @Check("S1")
-  public void initMayHaveATimeoutOfItsOwn(Subject s) throws InterruptedException {
+  public void initMayHaveATimeoutOfItsOwn(CheckContext s) throws InterruptedException {
     SandboxSpec spec =
         s.spec()
             .init(Command.argv("sleep", "1000").withTimeout(Duration.ofMillis(500)))
             .startupTimeout(Duration.ofMinutes(5))
             .build();
     SandboxException e =
-        Together.start(() -> initFailure(s, spec))
-            .within(PATIENCE, "create gives up after the timeout of the init command");
+        ConcurrentCalls.start(() -> initFailure(s, spec))
+            .get(PATIENCE, "create gives up after the timeout of the init command");
     Expect.equal("true", e.context().get("timedOut"), "whether it timed out");
   }
 
   @Check("S7")
-  public void destroyWithATimeoutEndsInTimeAndCanBeRepeated(Subject s) throws InterruptedException {
+  public void destroyWithATimeoutEndsInTimeAndCanBeRepeated(CheckContext s)
+      throws InterruptedException {
     Sandbox sandbox = s.sandbox();
     sandbox.start(Command.shell("trap '' TERM INT HUP; while :; do sleep 1; done"));
-    Together.start(() -> destroy(s, sandbox.id(), new Destroy(false, Duration.ofMillis(1))))
-        .within(PATIENCE, "a destroy with a timeout of 1 ms returns or throws");
-    s.provider().destroy(sandbox.id(), new Destroy(true, Duration.ofSeconds(30)));
+    ConcurrentCalls.start(
+            () -> destroy(s, sandbox.id(), new DestroyOptions(false, Duration.ofMillis(1))))
+        .get(PATIENCE, "a destroy with a timeout of 1 ms returns or throws");
+    s.provider().destroy(sandbox.id(), new DestroyOptions(true, Duration.ofSeconds(30)));
     expectNothingLeft(s.provider(), sandbox.id());
-    s.provider().destroy(sandbox.id(), new Destroy(true, Duration.ofMillis(1)));
+    s.provider().destroy(sandbox.id(), new DestroyOptions(true, Duration.ofMillis(1)));
   }
 
   /** Either nothing is left, or the error says that time was short. */
-  private static SandboxId destroy(Subject s, SandboxId id, Destroy how) {
+  private static SandboxId destroy(CheckContext s, SandboxId id, DestroyOptions how) {
     try {
       s.provider().destroy(id, how);
     } catch (SandboxException e) {
@@ -136,7 +138,7 @@ public final class FailuresChecks {
 
   /** A data folder beneath a file can never be made, by root neither. */
   @Check("P8")
-  public void unhealthyProviderSaysWhyAndWhatToDo(Subject s) throws IOException {
+  public void unhealthyProviderSaysWhyAndWhatToDo(CheckContext s) throws IOException {
     Path file = Files.createTempFile("isola-check", ".file");
     try {
       ProviderUnderTest here = s.underTest();
@@ -146,7 +148,7 @@ public final class FailuresChecks {
       try (Provider provider = here.factory().create(here.config(), context)) {
         judge(s, provider);
       } catch (SandboxException refused) {
-        Expect.that(!refused.fault().what().isBlank(), "what is wrong is said: " + refused);
+        Expect.that(!refused.fault().problem().isBlank(), "what is wrong is said: " + refused);
         Expect.that(!refused.fault().remedy().isBlank(), "what to do is said: " + refused);
       }
     } finally {
@@ -154,7 +156,7 @@ public final class FailuresChecks {
     }
   }
 
-  private static void judge(Subject s, Provider provider) {
+  private static void judge(CheckContext s, Provider provider) {
     SandboxSpec spec = s.spec().build();
     switch (provider.health()) {
       case Health.Unhealthy(String reason, String fix) -> {
@@ -168,7 +170,7 @@ public final class FailuresChecks {
       case Health.Healthy(String detail) -> {
         // It does not need the folder, then, and a sandbox can be made.
         provider.create(spec);
-        provider.destroy(spec.id(), Destroy.FORCE);
+        provider.destroy(spec.id(), DestroyOptions.FORCE);
         Expect.that(!detail.isBlank(), "a healthy provider says what was tried");
       }
     }

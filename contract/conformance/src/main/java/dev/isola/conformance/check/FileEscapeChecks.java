@@ -4,10 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
 import dev.isola.conformance.Expect;
 import dev.isola.conformance.HostilePaths;
-import dev.isola.conformance.Subject;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.ErrorCode;
@@ -51,7 +51,7 @@ public final class FileEscapeChecks {
       Expect.that(REFUSALS.contains(e.code()), what + " is one of " + REFUSALS + ", not " + e);
       return;
     }
-    secret.isNotIn(found, "by " + what);
+    secret.assertNotIn(found, "by " + what);
   }
 
   /**
@@ -68,34 +68,37 @@ public final class FileEscapeChecks {
   }
 
   @Check("F4")
-  public void absolutePathsOfTheHostAreRefused(Subject s) {
+  public void absolutePathsOfTheHostAreRefused(CheckContext s) {
     FileSystem files = s.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
-      refused("reading it", () -> Contents.bytes(files, secret.file()));
+      refused("reading it", () -> FileContents.bytes(files, secret.file()));
       refused("stat", () -> files.stat(secret.file(), NOFOLLOW_LINKS));
-      refused("listing its folder", () -> Contents.names(files, secret.folder()));
-      refused("finding it", () -> Contents.all(files.glob(secret.folder(), "*")));
-      refused("packing it", () -> Contents.all(files.exportTree(secret.folder(), List.of())));
+      refused("listing its folder", () -> FileContents.names(files, secret.folder()));
+      refused("finding it", () -> FileContents.all(files.glob(secret.folder(), "*")));
+      refused("packing it", () -> FileContents.all(files.exportTree(secret.folder(), List.of())));
       refused("removing it", () -> files.remove(secret.file(), false));
       refused("moving it in", () -> files.move(secret.file(), "stolen", true));
       refused("changing its mode", () -> files.changeMode(secret.file(), 0777));
-      secret.isUntouched("calls with its absolute path");
+      secret.assertUnchanged("calls with its absolute path");
     }
   }
 
   @Check("F4")
-  public void writesToPathsOfTheHostDoNotArrive(Subject s) {
+  public void writesToPathsOfTheHostDoNotArrive(CheckContext s) {
     FileSystem files = s.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       String planted = secret.folder() + "/planted";
       harmless("writing over it", () -> files.writeText(secret.file(), "spoiled", UTF_8));
       harmless(
           "writing over it in place",
-          () -> files.write(secret.file(), Contents.of("spoiled"), WriteOptions.DEFAULT.inPlace()));
+          () ->
+              files.write(
+                  secret.file(), FileContents.of("spoiled"), WriteOptions.DEFAULT.inPlace()));
       harmless(
           "appending to it",
           () ->
-              files.write(secret.file(), Contents.of("spoiled"), WriteOptions.DEFAULT.appending()));
+              files.write(
+                  secret.file(), FileContents.of("spoiled"), WriteOptions.DEFAULT.appending()));
       harmless("a file beside it", () -> files.writeText(planted, "x", UTF_8));
       harmless("a folder beside it", () -> files.makeFolder(planted + "1", 0755));
       harmless("a link beside it", () -> files.makeLink(planted + "2", "secret"));
@@ -106,52 +109,52 @@ public final class FileEscapeChecks {
           () ->
               files.importTree(
                   secret.folder(),
-                  Contents.of(new Tar().file("planted", "x").end()),
+                  FileContents.of(new TestArchive().file("planted", "x").end()),
                   TreeLimits.DEFAULT));
-      secret.isUntouched("writes to its absolute path");
+      secret.assertUnchanged("writes to its absolute path");
     }
   }
 
   @Check("F4")
-  public void climbingDoesNotLeadOut(Subject s) {
+  public void climbingDoesNotLeadOut(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.makeFolder("sub", 0755);
     try (HostSecret secret = new HostSecret()) {
       for (int levels = 1; levels <= 20; levels++) {
         String path = secret.climbing(levels);
         for (String from : List.of("", "./", "sub/", "/workspace/", "/workspace/sub/../")) {
-          unread(secret, "reading " + from + path, () -> Contents.bytes(files, from + path));
+          unread(secret, "reading " + from + path, () -> FileContents.bytes(files, from + path));
           harmless("writing " + from + path, () -> files.writeText(from + path, "x", UTF_8));
           harmless("removing " + from + path, () -> files.remove(from + path, true));
         }
       }
-      secret.isUntouched("paths with ..");
+      secret.assertUnchanged("paths with ..");
     }
   }
 
   @Check("F4")
-  public void linksToHostFilesAreNotFollowed(Subject s) {
+  public void linksToHostFilesAreNotFollowed(CheckContext s) {
     FileSystem files = s.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       for (String target : List.of(secret.file(), secret.climbing(12))) {
         files.makeLink("link", target);
-        unread(secret, "reading a link to " + target, () -> Contents.bytes(files, "link"));
+        unread(secret, "reading a link to " + target, () -> FileContents.bytes(files, "link"));
         harmless("changing its mode", () -> files.changeMode("link", 0777));
         harmless(
             "appending through it",
-            () -> files.write("link", Contents.of("x"), WriteOptions.DEFAULT.appending()));
+            () -> files.write("link", FileContents.of("x"), WriteOptions.DEFAULT.appending()));
         harmless(
             "writing in place through it",
-            () -> files.write("link", Contents.of("x"), WriteOptions.DEFAULT.inPlace()));
+            () -> files.write("link", FileContents.of("x"), WriteOptions.DEFAULT.inPlace()));
         harmless("writing through it", () -> files.writeText("link", "x", UTF_8));
-        secret.isUntouched("calls through a link to " + target);
+        secret.assertUnchanged("calls through a link to " + target);
         files.remove("link", false);
       }
     }
   }
 
   @Check("F4")
-  public void pathsThroughLinkedFoldersDoNotLeadOut(Subject s) {
+  public void pathsThroughLinkedFoldersDoNotLeadOut(CheckContext s) {
     FileSystem files = s.sandbox().files();
     boolean lost = losesPathsBehindTheRoot(s);
     try (HostSecret secret = new HostSecret()) {
@@ -161,7 +164,7 @@ public final class FileEscapeChecks {
         }
         files.makeLink("out", target);
         String path = target.equals("/") ? "out" + secret.file() : "out/secret";
-        refused("reading " + path, () -> Contents.bytes(files, path));
+        refused("reading " + path, () -> FileContents.bytes(files, path));
         refused("stat of " + path, () -> files.stat(path, NOFOLLOW_LINKS));
         refused("moving " + path, () -> files.move(path, "stolen", true));
         refused("removing " + path, () -> files.remove(path, true));
@@ -171,7 +174,7 @@ public final class FileEscapeChecks {
         for (String made : List.of(path, path + "-folder", path + "-link")) {
           harmless("removing " + made, () -> files.remove(made, true));
         }
-        secret.isUntouched("calls through a folder that is a link to " + target);
+        secret.assertUnchanged("calls through a folder that is a link to " + target);
         files.remove("out", false);
       }
     }
@@ -184,7 +187,7 @@ public final class FileEscapeChecks {
    * Old gVisor forgets what follows a link to the root. That leads nowhere out, and no provider can
    * mend it.
    */
-  private static boolean losesPathsBehindTheRoot(Subject s) {
+  private static boolean losesPathsBehindTheRoot(CheckContext s) {
     if (s.info().isolation() != Isolation.KERNEL) {
       return false;
     }
@@ -196,7 +199,7 @@ public final class FileEscapeChecks {
   }
 
   @Check("F4")
-  public void listingAndPackingDoNotFollowLinksOut(Subject s) {
+  public void listingAndPackingDoNotFollowLinksOut(CheckContext s) {
     FileSystem files = s.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       files.makeFolder("tree", 0755);
@@ -204,22 +207,25 @@ public final class FileEscapeChecks {
       files.makeLink("tree/folder", secret.folder());
       Expect.equal(
           List.of("file", "folder"),
-          Contents.below("tree", files.list("tree", 0)),
+          FileContents.below("tree", files.list("tree", 0)),
           "a list of the tree");
       Expect.equal(
-          List.of(), Contents.below("tree", files.glob("tree", "**/secret")), "a glob in the tree");
-      byte[] archive = Contents.all(files.exportTree("tree", List.of()));
-      secret.isNotIn(archive, "by packing a tree with a link to it");
-      for (Tar.Entry entry : Tar.read(archive)) {
-        Expect.that(entry.type() != Tar.FILE, "nothing is packed as a file: " + entry.name());
+          List.of(),
+          FileContents.below("tree", files.glob("tree", "**/secret")),
+          "a glob in the tree");
+      byte[] archive = FileContents.all(files.exportTree("tree", List.of()));
+      secret.assertNotIn(archive, "by packing a tree with a link to it");
+      for (TestArchive.Entry entry : TestArchive.read(archive)) {
+        Expect.that(
+            entry.type() != TestArchive.FILE, "nothing is packed as a file: " + entry.name());
       }
       files.remove("tree", true);
-      secret.isUntouched("removing a tree with links to it");
+      secret.assertUnchanged("removing a tree with links to it");
     }
   }
 
   @Check("F4")
-  public void aLinkThatChangesItsTargetStaysInside(Subject s) {
+  public void aLinkThatChangesItsTargetStaysInside(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("inside/secret", "harmless", UTF_8);
     try (HostSecret secret = new HostSecret()) {
@@ -227,80 +233,89 @@ public final class FileEscapeChecks {
         files.makeLink("new", i % 2 == 0 ? "inside" : secret.folder());
         files.move("new", "x", true);
         if (i % 2 == 0) {
-          Expect.equal("harmless", Contents.text(files, "x/secret"), "the file inside");
+          Expect.equal("harmless", FileContents.text(files, "x/secret"), "the file inside");
         } else {
-          unread(secret, "reading after the swap", () -> Contents.bytes(files, "x/secret"));
+          unread(secret, "reading after the swap", () -> FileContents.bytes(files, "x/secret"));
           harmless("writing after the swap", () -> files.writeText("x/secret", "no", UTF_8));
         }
       }
-      secret.isUntouched("swapping a link");
+      secret.assertUnchanged("swapping a link");
     }
   }
 
   @Check("F4")
-  public void archivesCannotBringHostFilesIn(Subject s) {
+  public void archivesCannotBringHostFilesIn(CheckContext s) {
     FileSystem files = s.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       List<byte[]> archives =
           List.of(
-              new Tar().hardLink("stolen", secret.file()).end(),
-              new Tar().hardLink("stolen", secret.climbing(12)).end(),
-              new Tar().link("stolen", secret.file()).end(),
-              new Tar().link("l", secret.folder()).hardLink("stolen", "l/secret").end());
+              new TestArchive().hardLink("stolen", secret.file()).end(),
+              new TestArchive().hardLink("stolen", secret.climbing(12)).end(),
+              new TestArchive().link("stolen", secret.file()).end(),
+              new TestArchive().link("l", secret.folder()).hardLink("stolen", "l/secret").end());
       for (byte[] archive : archives) {
         harmless(
-            "unpacking", () -> files.importTree("in", Contents.of(archive), TreeLimits.DEFAULT));
+            "unpacking",
+            () -> files.importTree("in", FileContents.of(archive), TreeLimits.DEFAULT));
         if (files.exists("in/stolen")) {
-          refused("reading what was unpacked", () -> Contents.bytes(files, "in/stolen"));
+          refused("reading what was unpacked", () -> FileContents.bytes(files, "in/stolen"));
         }
         files.remove("in", true);
       }
-      secret.isUntouched("unpacking archives with links to it");
+      secret.assertUnchanged("unpacking archives with links to it");
     }
   }
 
   @Check("F4")
-  public void archivesCannotWriteToTheHost(Subject s) {
+  public void archivesCannotWriteToTheHost(CheckContext s) {
     FileSystem files = s.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       List<byte[]> archives =
           List.of(
-              new Tar().file(secret.file(), "spoiled").end(),
-              new Tar().file(secret.climbing(12), "spoiled").end(),
-              new Tar().link("l", secret.folder()).file("l/secret", "spoiled").end(),
-              new Tar().link("l", secret.file()).file("l", "spoiled").end(),
-              new Tar().link("l", secret.folder()).folder("l", 0700).file("l/new", "x").end());
+              new TestArchive().file(secret.file(), "spoiled").end(),
+              new TestArchive().file(secret.climbing(12), "spoiled").end(),
+              new TestArchive().link("l", secret.folder()).file("l/secret", "spoiled").end(),
+              new TestArchive().link("l", secret.file()).file("l", "spoiled").end(),
+              new TestArchive()
+                  .link("l", secret.folder())
+                  .folder("l", 0700)
+                  .file("l/new", "x")
+                  .end());
       for (byte[] archive : archives) {
         harmless(
-            "unpacking", () -> files.importTree("in", Contents.of(archive), TreeLimits.DEFAULT));
-        secret.isUntouched("unpacking an archive that writes to it");
+            "unpacking",
+            () -> files.importTree("in", FileContents.of(archive), TreeLimits.DEFAULT));
+        secret.assertUnchanged("unpacking an archive that writes to it");
       }
       files.makeLink("target", secret.folder());
       harmless(
           "unpacking into a link",
           () ->
               files.importTree(
-                  "target", Contents.of(new Tar().file("planted", "x").end()), TreeLimits.DEFAULT));
-      secret.isUntouched("unpacking into a link to its folder");
+                  "target",
+                  FileContents.of(new TestArchive().file("planted", "x").end()),
+                  TreeLimits.DEFAULT));
+      secret.assertUnchanged("unpacking into a link to its folder");
     }
   }
 
   @Check("F4")
-  public void theProcessesRootIsNoWayOut(Subject s) {
+  public void theProcessesRootIsNoWayOut(CheckContext s) {
     FileSystem files = s.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       for (String root : List.of("/proc/self/root", "/proc/1/root", "/proc/self/cwd")) {
-        refused("reading through " + root, () -> Contents.bytes(files, root + secret.file()));
+        refused("reading through " + root, () -> FileContents.bytes(files, root + secret.file()));
         files.makeLink("link", root + secret.folder());
-        refused("reading through a link to " + root, () -> Contents.bytes(files, "link/secret"));
+        refused(
+            "reading through a link to " + root, () -> FileContents.bytes(files, "link/secret"));
         files.remove("link", false);
       }
-      secret.isUntouched("paths through /proc");
+      secret.assertUnchanged("paths through /proc");
     }
   }
 
   @Check("F4")
-  public void generatedHostilePathsReadAndWriteNothing(Subject s) {
+  public void generatedHostilePathsReadAndWriteNothing(CheckContext s) {
     FileSystem files = s.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       files.makeFolder("inside/deep", 0755);
@@ -314,7 +329,7 @@ public final class FileEscapeChecks {
       for (int i = 0; i < GENERATED; i++) {
         attempt(files, secret, paths.get(), i % 2 == 0);
       }
-      secret.isUntouched("generated paths");
+      secret.assertUnchanged("generated paths");
     }
   }
 
@@ -325,7 +340,7 @@ public final class FileEscapeChecks {
         Expect.that(
             info.type() != FileType.FILE || info.size() != secret.content().length(),
             "stat does not see the secret: " + path);
-        secret.isNotIn(Contents.bytes(files, path), "by " + path);
+        secret.assertNotIn(FileContents.bytes(files, path), "by " + path);
       } else {
         files.writeText(path, "spoiled", UTF_8);
       }

@@ -6,9 +6,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.InvalidRequest;
@@ -39,30 +39,31 @@ public final class FilesChecks {
   private static final WriteOptions DEFAULT = WriteOptions.DEFAULT;
 
   @Check("F1")
-  public void whatIsWrittenIsRead(Subject s) {
+  public void whatIsWrittenIsRead(CheckContext s) {
     FileSystem files = s.sandbox().files();
     byte[] everyByte = new byte[256];
     for (int i = 0; i < everyByte.length; i++) {
       everyByte[i] = (byte) i;
     }
     for (byte[] content : List.of(new byte[0], new byte[] {'x'}, everyByte)) {
-      FileInfo written = files.write("file", Contents.of(content), DEFAULT);
+      FileInfo written = files.write("file", FileContents.of(content), DEFAULT);
       Expect.equal((long) content.length, written.size(), "the size that write returns");
       Expect.equal(FileType.FILE, written.type(), "the type that write returns");
-      Expect.equal(content, Contents.bytes(files, "file"), "the file");
+      Expect.equal(content, FileContents.bytes(files, "file"), "the file");
     }
   }
 
   @Check("F2")
-  public void fiveMegabytesArriveUnchanged(Subject s) {
+  public void fiveMegabytesArriveUnchanged(CheckContext s) {
     FileSystem files = s.sandbox().files();
-    byte[] content = Contents.random(5_000_000, 1);
-    Expect.equal(5_000_000L, files.write("big", Contents.of(content), DEFAULT).size(), "the size");
-    Expect.equal(content, Contents.bytes(files, "big"), "the file");
+    byte[] content = FileContents.random(5_000_000, 1);
+    Expect.equal(
+        5_000_000L, files.write("big", FileContents.of(content), DEFAULT).size(), "the size");
+    Expect.equal(content, FileContents.bytes(files, "big"), "the file");
   }
 
   @Check("F1")
-  public void textIsWrittenInTheEncodingAskedFor(Subject s) {
+  public void textIsWrittenInTheEncodingAskedFor(CheckContext s) {
     FileSystem files = s.sandbox().files();
     String text = "naïve Größe";
     Expect.equal(14L, files.writeText("utf8", text, UTF_8).size(), "the size in UTF-8");
@@ -74,121 +75,123 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void missingParentsAreMade(Subject s) {
+  public void missingParentsAreMade(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("a/b/c/file", "deep", UTF_8);
-    Expect.equal("deep", Contents.text(files, "a/b/c/file"), "the file");
+    Expect.equal("deep", FileContents.text(files, "a/b/c/file"), "the file");
     Expect.equal(
         FileType.FOLDER, files.stat("a/b", NOFOLLOW_LINKS).type(), "the type of the parent");
   }
 
   @Check("F1")
-  public void aSecondWriteReplacesTheFirst(Subject s) {
+  public void aSecondWriteReplacesTheFirst(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("file", "a long first text", UTF_8);
     files.writeText("file", "short", UTF_8);
-    Expect.equal("short", Contents.text(files, "file"), "the file, written atomically");
-    files.write("file", Contents.of("in"), DEFAULT.inPlace());
-    Expect.equal("in", Contents.text(files, "file"), "the file, written in place");
+    Expect.equal("short", FileContents.text(files, "file"), "the file, written atomically");
+    files.write("file", FileContents.of("in"), DEFAULT.inPlace());
+    Expect.equal("in", FileContents.text(files, "file"), "the file, written in place");
   }
 
   @Check("F1")
-  public void modeIsSetWhenAskedAndKeptOtherwise(Subject s) {
+  public void modeIsSetWhenAskedAndKeptOtherwise(CheckContext s) {
     FileSystem files = s.sandbox().files();
     Expect.equal(0644, files.writeText("plain", "", UTF_8).mode(), "the mode of a new file");
-    FileInfo script = files.write("script", Contents.of("1"), DEFAULT.withMode(0750));
+    FileInfo script = files.write("script", FileContents.of("1"), DEFAULT.withMode(0750));
     Expect.equal(0750, script.mode(), "the mode that was asked for");
     files.writeText("script", "2", UTF_8);
     Expect.equal(
         0750, files.stat("script", NOFOLLOW_LINKS).mode(), "the mode after an atomic write");
-    files.write("script", Contents.of("3"), DEFAULT.inPlace());
+    files.write("script", FileContents.of("3"), DEFAULT.inPlace());
     Expect.equal(
         0750, files.stat("script", NOFOLLOW_LINKS).mode(), "the mode after a write in place");
   }
 
   @Check("F1")
-  public void exclusiveWriteRefusesWhatIsThere(Subject s) {
+  public void exclusiveWriteRefusesWhatIsThere(CheckContext s) {
     FileSystem files = s.sandbox().files();
-    files.write("file", Contents.of("first"), DEFAULT.onlyNew());
+    files.write("file", FileContents.of("first"), DEFAULT.onlyNew());
     Expect.thrown(
         "a second exclusive write",
-        () -> files.write("file", Contents.of("second"), DEFAULT.onlyNew()),
+        () -> files.write("file", FileContents.of("second"), DEFAULT.onlyNew()),
         ErrorCode.FILE_EXISTS);
-    Expect.equal("first", Contents.text(files, "file"), "the file");
-    Expect.equal(List.of("file"), Contents.names(files, "."), "the folder");
+    Expect.equal("first", FileContents.text(files, "file"), "the file");
+    Expect.equal(List.of("file"), FileContents.names(files, "."), "the folder");
   }
 
   @Check("F1")
-  public void appendingAddsToTheEnd(Subject s) {
+  public void appendingAddsToTheEnd(CheckContext s) {
     FileSystem files = s.sandbox().files();
-    files.write("log", Contents.of("one "), DEFAULT.appending());
-    files.write("log", Contents.of("two "), DEFAULT.appending());
-    FileInfo last = files.write("log", Contents.of("three"), DEFAULT.appending());
-    Expect.equal("one two three", Contents.text(files, "log"), "the file");
+    files.write("log", FileContents.of("one "), DEFAULT.appending());
+    files.write("log", FileContents.of("two "), DEFAULT.appending());
+    FileInfo last = files.write("log", FileContents.of("three"), DEFAULT.appending());
+    Expect.equal("one two three", FileContents.text(files, "log"), "the file");
     Expect.equal(13L, last.size(), "the size that the last write returns");
   }
 
   @Check("F1")
-  public void brokenSourceLeavesEverythingAsItWas(Subject s) {
+  public void brokenSourceLeavesEverythingAsItWas(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("folder/kept", "as it was", UTF_8);
     for (String path : List.of("folder/kept", "folder/new")) {
       boolean thrown = false;
       try {
-        files.write(path, new Contents.Broken(Contents.random(700_000, 2)), DEFAULT);
+        files.write(
+            path, new FileContents.BreakingInputStream(FileContents.random(700_000, 2)), DEFAULT);
       } catch (RuntimeException expected) {
         thrown = true;
       }
       Expect.that(thrown, "a write whose source breaks throws");
     }
-    Expect.equal("as it was", Contents.text(files, "folder/kept"), "the file that was there");
-    Expect.equal(List.of("kept"), Contents.names(files, "folder"), "the folder");
+    Expect.equal("as it was", FileContents.text(files, "folder/kept"), "the file that was there");
+    Expect.equal(List.of("kept"), FileContents.names(files, "folder"), "the folder");
   }
 
   @Check("F1")
-  public void commandsAndTheFileApiSeeTheSameFiles(Subject s) {
+  public void commandsAndTheFileApiSeeTheSameFiles(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("from-api", "written by the API", UTF_8);
     Expect.equal("written by the API", s.output("cat from-api"), "what a command reads");
     s.output("printf 'written by a command' > from-command");
     Expect.equal(
-        "written by a command", Contents.text(files, "from-command"), "what the API reads");
+        "written by a command", FileContents.text(files, "from-command"), "what the API reads");
     files.remove("from-command", false);
     Expect.that(
         !s.run("test -e from-command").succeeded(), "a removed file is gone for commands too");
   }
 
   @Check("F2")
-  public void rangesAreReadExactly(Subject s) {
+  public void rangesAreReadExactly(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("digits", "0123456789", UTF_8);
-    Expect.equal("234", Contents.range(files, "digits", 2, 3), "3 bytes from 2");
-    Expect.equal("0", Contents.range(files, "digits", 0, 1), "1 byte from 0");
-    Expect.equal("89", Contents.range(files, "digits", 8, 100), "100 bytes from 8");
-    Expect.equal("", Contents.range(files, "digits", 10, 5), "5 bytes from the end");
-    Expect.equal("", Contents.range(files, "digits", 1L << 40, 5), "5 bytes from far beyond");
-    Expect.equal("", Contents.range(files, "digits", 3, 0), "no bytes from 3");
-    Expect.equal("56789", Contents.range(files, "digits", 5, Long.MAX_VALUE), "everything from 5");
+    Expect.equal("234", FileContents.range(files, "digits", 2, 3), "3 bytes from 2");
+    Expect.equal("0", FileContents.range(files, "digits", 0, 1), "1 byte from 0");
+    Expect.equal("89", FileContents.range(files, "digits", 8, 100), "100 bytes from 8");
+    Expect.equal("", FileContents.range(files, "digits", 10, 5), "5 bytes from the end");
+    Expect.equal("", FileContents.range(files, "digits", 1L << 40, 5), "5 bytes from far beyond");
+    Expect.equal("", FileContents.range(files, "digits", 3, 0), "no bytes from 3");
+    Expect.equal(
+        "56789", FileContents.range(files, "digits", 5, Long.MAX_VALUE), "everything from 5");
   }
 
   @Check("F2")
-  public void closingEarlyCostsNothing(Subject s) throws IOException {
+  public void closingEarlyCostsNothing(CheckContext s) throws IOException {
     FileSystem files = s.sandbox().files();
-    byte[] content = Contents.random(3_000_000, 3);
-    files.write("big", Contents.of(content), DEFAULT);
+    byte[] content = FileContents.random(3_000_000, 3);
+    files.write("big", FileContents.of(content), DEFAULT);
     for (int i = 0; i < 50; i++) {
       try (InputStream in = files.read("big", ReadRange.ALL)) {
         Expect.equal(content[0] & 0xff, in.read(), "the first byte");
       }
     }
-    Expect.equal(content, Contents.bytes(files, "big"), "the file afterwards");
+    Expect.equal(content, FileContents.bytes(files, "big"), "the file afterwards");
     Expect.equal("works\n", s.output("echo works"), "a command afterwards");
   }
 
   @Check("F1")
-  public void statTellsWhatAFileIs(Subject s) {
+  public void statTellsWhatAFileIs(CheckContext s) {
     FileSystem files = s.sandbox().files();
-    files.write("file", Contents.of("12345"), DEFAULT.withMode(0640));
+    files.write("file", FileContents.of("12345"), DEFAULT.withMode(0640));
     FileInfo info = files.stat("file", NOFOLLOW_LINKS);
     Expect.equal(FileType.FILE, info.type(), "the type");
     Expect.equal(5L, info.size(), "the size");
@@ -199,11 +202,11 @@ public final class FilesChecks {
     Expect.that(!info.group().isEmpty(), "a file has a group");
     Duration age = Duration.between(info.modifiedAt(), Instant.now()).abs();
     Expect.that(age.toMinutes() < 2, "a new file is from now, not from " + info.modifiedAt());
-    Expect.equal("12345", Contents.text(files, info.path()), "the file by the path stat gives");
+    Expect.equal("12345", FileContents.text(files, info.path()), "the file by the path stat gives");
   }
 
   @Check("F1")
-  public void statDescribesFoldersAndLinksThemselves(Subject s) {
+  public void statDescribesFoldersAndLinksThemselves(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.makeFolder("folder", 0755);
     files.writeText("folder/file", "12345", UTF_8);
@@ -213,11 +216,11 @@ public final class FilesChecks {
     FileInfo link = files.stat("link", NOFOLLOW_LINKS);
     Expect.equal(FileType.LINK, link.type(), "the type of the link");
     Expect.equal(Optional.of("folder/file"), link.linkTarget(), "the target of the link");
-    Expect.equal("12345", Contents.text(files, "link"), "what is read through the link");
+    Expect.equal("12345", FileContents.text(files, "link"), "what is read through the link");
   }
 
   @Check("F1")
-  public void whatIsNotThereIsNotFound(Subject s) {
+  public void whatIsNotThereIsNotFound(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("there", "", UTF_8);
     Expect.that(files.exists("there"), "a file that was written exists");
@@ -226,29 +229,30 @@ public final class FilesChecks {
     Map<String, Runnable> calls =
         Map.of(
             "stat", () -> files.stat("none", NOFOLLOW_LINKS),
-            "read", () -> Contents.bytes(files, "none"),
-            "list", () -> Contents.names(files, "none"),
+            "read", () -> FileContents.bytes(files, "none"),
+            "list", () -> FileContents.names(files, "none"),
             "move", () -> files.move("none", "other", true),
             "remove", () -> files.remove("none", true),
             "changeMode", () -> files.changeMode("none", 0600),
-            "exportTree", () -> Contents.all(files.exportTree("none", List.of())));
+            "exportTree", () -> FileContents.all(files.exportTree("none", List.of())));
     calls.forEach(
         (name, call) -> Expect.thrown(name + " of a missing file", call, ErrorCode.FILE_NOT_FOUND));
   }
 
   @Check("F1")
-  public void listGoesAsDeepAsAsked(Subject s) {
+  public void listGoesAsDeepAsAsked(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("top/a/b/c", "", UTF_8);
     files.writeText("top/file", "1", UTF_8);
-    Expect.equal(List.of("a", "file"), Contents.below("top", files.list("top", 1)), "one level");
     Expect.equal(
-        List.of("a", "a/b", "file"), Contents.below("top", files.list("top", 2)), "two levels");
+        List.of("a", "file"), FileContents.below("top", files.list("top", 1)), "one level");
+    Expect.equal(
+        List.of("a", "a/b", "file"), FileContents.below("top", files.list("top", 2)), "two levels");
     Expect.equal(
         List.of("a", "a/b", "a/b/c", "file"),
-        Contents.below("top", files.list("top", 0)),
+        FileContents.below("top", files.list("top", 0)),
         "all levels");
-    for (FileInfo entry : Contents.all(files.list("top", 0))) {
+    for (FileInfo entry : FileContents.all(files.list("top", 0))) {
       Expect.equal(
           entry.type(),
           files.stat(entry.path(), NOFOLLOW_LINKS).type(),
@@ -257,7 +261,7 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void unusualNamesAreKept(Subject s) {
+  public void unusualNamesAreKept(CheckContext s) {
     FileSystem files = s.sandbox().files();
     List<String> names =
         List.of(
@@ -280,20 +284,22 @@ public final class FilesChecks {
     for (String name : names) {
       files.writeText("odd/" + name, name, UTF_8);
     }
-    Expect.equal(names.stream().sorted().toList(), Contents.names(files, "odd"), "the names");
+    Expect.equal(names.stream().sorted().toList(), FileContents.names(files, "odd"), "the names");
     for (String name : names) {
-      Expect.equal(name, Contents.text(files, "odd/" + name), "the file named " + name);
+      Expect.equal(name, FileContents.text(files, "odd/" + name), "the file named " + name);
     }
   }
 
   @Check("F1")
-  public void foldersAndFilesAreNotTakenForEachOther(Subject s) {
+  public void foldersAndFilesAreNotTakenForEachOther(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.makeFolder("empty", 0755);
     files.writeText("file", "x", UTF_8);
-    Expect.equal(List.of(), Contents.names(files, "empty"), "an empty folder");
-    Expect.thrown("list of a file", () -> Contents.names(files, "file"), ErrorCode.NOT_A_FOLDER);
-    Expect.thrown("read of a folder", () -> Contents.bytes(files, "empty"), ErrorCode.IS_A_FOLDER);
+    Expect.equal(List.of(), FileContents.names(files, "empty"), "an empty folder");
+    Expect.thrown(
+        "list of a file", () -> FileContents.names(files, "file"), ErrorCode.NOT_A_FOLDER);
+    Expect.thrown(
+        "read of a folder", () -> FileContents.bytes(files, "empty"), ErrorCode.IS_A_FOLDER);
     Expect.thrown(
         "write to a folder", () -> files.writeText("empty", "x", UTF_8), ErrorCode.IS_A_FOLDER);
     Expect.thrown(
@@ -303,15 +309,17 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void aLongFolderIsListedCompletely(Subject s) {
+  public void aLongFolderIsListedCompletely(CheckContext s) {
     FileSystem files = s.sandbox().files();
-    Tar tar = new Tar();
+    TestArchive tar = new TestArchive();
     for (int i = 0; i < 3000; i++) {
       tar.file("file-" + i, "");
     }
-    files.importTree("many", Contents.of(tar.end()), TreeLimits.DEFAULT);
+    files.importTree("many", FileContents.of(tar.end()), TreeLimits.DEFAULT);
     Expect.equal(
-        3000L, Contents.names(files, "many").stream().distinct().count(), "the different names");
+        3000L,
+        FileContents.names(files, "many").stream().distinct().count(),
+        "the different names");
     try (var entries = files.list("many", 1)) {
       Expect.equal(7L, entries.limit(7).count(), "entries of a list that is left early");
     }
@@ -319,14 +327,14 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void makeFolderMakesParentsAndMayBeRepeated(Subject s) {
+  public void makeFolderMakesParentsAndMayBeRepeated(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.makeFolder("a/b/c", 0750);
     files.writeText("a/b/c/file", "kept", UTF_8);
     files.makeFolder("a/b/c", 0750);
     Expect.equal(FileType.FOLDER, files.stat("a/b/c", NOFOLLOW_LINKS).type(), "the type");
     Expect.equal(0750, files.stat("a/b/c", NOFOLLOW_LINKS).mode(), "the mode");
-    Expect.equal("kept", Contents.text(files, "a/b/c/file"), "what was in it");
+    Expect.equal("kept", FileContents.text(files, "a/b/c/file"), "what was in it");
     Expect.thrown(
         "makeFolder where a file is",
         () -> files.makeFolder("a/b/c/file", 0755),
@@ -334,50 +342,50 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void moveTakesFilesAndFolders(Subject s) {
+  public void moveTakesFilesAndFolders(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("file", "content", UTF_8);
     files.move("file", "renamed", false);
-    Expect.equal("content", Contents.text(files, "renamed"), "the moved file");
+    Expect.equal("content", FileContents.text(files, "renamed"), "the moved file");
     files.writeText("from/deep/file", "inner", UTF_8);
     files.makeFolder("into", 0755);
     files.move("from", "into/to", false);
-    Expect.equal("inner", Contents.text(files, "into/to/deep/file"), "the file in the folder");
-    Expect.equal(List.of("into", "renamed"), Contents.names(files, "."), "what is left");
+    Expect.equal("inner", FileContents.text(files, "into/to/deep/file"), "the file in the folder");
+    Expect.equal(List.of("into", "renamed"), FileContents.names(files, "."), "what is left");
   }
 
   @Check("F1")
-  public void moveReplacesOnlyWhenAsked(Subject s) {
+  public void moveReplacesOnlyWhenAsked(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("from", "new", UTF_8);
     files.writeText("to", "old", UTF_8);
     Expect.thrown(
         "a move onto a file", () -> files.move("from", "to", false), ErrorCode.FILE_EXISTS);
-    Expect.equal("old", Contents.text(files, "to"), "the target that was refused");
-    Expect.equal("new", Contents.text(files, "from"), "the source that was refused");
+    Expect.equal("old", FileContents.text(files, "to"), "the target that was refused");
+    Expect.equal("new", FileContents.text(files, "from"), "the source that was refused");
     files.move("from", "to", true);
-    Expect.equal("new", Contents.text(files, "to"), "the target that was replaced");
+    Expect.equal("new", FileContents.text(files, "to"), "the target that was replaced");
     Expect.that(!files.exists("from"), "the source is gone");
   }
 
   @Check("F1")
-  public void removeTakesWholeTreesOnlyWhenAsked(Subject s) {
+  public void removeTakesWholeTreesOnlyWhenAsked(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("tree/a/file", "x", UTF_8);
     files.writeText("tree/b", "x", UTF_8);
     files.makeFolder("empty", 0755);
     Expect.thrown(
         "remove of a full folder", () -> files.remove("tree", false), ErrorCode.FOLDER_NOT_EMPTY);
-    Expect.equal("x", Contents.text(files, "tree/a/file"), "what was not removed");
+    Expect.equal("x", FileContents.text(files, "tree/a/file"), "what was not removed");
     files.remove("tree/b", false);
     files.remove("empty", false);
-    Expect.equal(List.of("tree"), Contents.names(files, "."), "what is left");
+    Expect.equal(List.of("tree"), FileContents.names(files, "."), "what is left");
     files.remove("tree", true);
-    Expect.equal(List.of(), Contents.names(files, "."), "what is left at the end");
+    Expect.equal(List.of(), FileContents.names(files, "."), "what is left at the end");
   }
 
   @Check("F1")
-  public void removingALinkSparesItsTarget(Subject s) {
+  public void removingALinkSparesItsTarget(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("kept/file", "x", UTF_8);
     files.makeLink("to-file", "kept/file");
@@ -387,12 +395,12 @@ public final class FilesChecks {
     files.remove("to-file", false);
     files.remove("to-folder", true);
     files.remove("tree", true);
-    Expect.equal(List.of("kept"), Contents.names(files, "."), "what is left");
-    Expect.equal("x", Contents.text(files, "kept/file"), "the target");
+    Expect.equal(List.of("kept"), FileContents.names(files, "."), "what is left");
+    Expect.equal("x", FileContents.text(files, "kept/file"), "the target");
   }
 
   @Check("F1")
-  public void changeModeIsSeenByCommands(Subject s) {
+  public void changeModeIsSeenByCommands(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("file", "", UTF_8);
     Expect.that(!s.run("test -x file").succeeded(), "a new file is not executable");
@@ -402,16 +410,16 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void linksKeepTheirTargetAsWritten(Subject s) {
+  public void linksKeepTheirTargetAsWritten(CheckContext s) {
     FileSystem files = s.sandbox().files();
     for (String target : List.of("none", "./a//b/../c", "loop", "/nowhere/at all")) {
       files.makeLink("loop", target);
       Expect.equal(
           Optional.of(target), files.stat("loop", NOFOLLOW_LINKS).linkTarget(), "the target");
-      Expect.equal(List.of("loop"), Contents.names(files, "."), "the folder");
+      Expect.equal(List.of("loop"), FileContents.names(files, "."), "the folder");
       Expect.thrownAnyOf(
           "reading the link to " + target,
-          () -> Contents.bytes(files, "loop"),
+          () -> FileContents.bytes(files, "loop"),
           List.of(NotFound.class, InvalidRequest.class));
       files.remove("loop", false);
     }
@@ -421,7 +429,7 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void globMatchesNamesAndFolders(Subject s) {
+  public void globMatchesNamesAndFolders(CheckContext s) {
     FileSystem files = s.sandbox().files();
     for (String name :
         List.of("one.txt", "two.txt", "a1", "b2", "c3", "a10", "sub/three.txt", "sub/x/four.txt")) {
@@ -437,7 +445,7 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void globStarsDoNotMatchALeadingDot(Subject s) {
+  public void globStarsDoNotMatchALeadingDot(CheckContext s) {
     FileSystem files = s.sandbox().files();
     for (String name : List.of(".hidden", ".git/config", "shown")) {
       files.writeText("base/" + name, "", UTF_8);
@@ -451,11 +459,11 @@ public final class FilesChecks {
 
   private static void expectGlob(FileSystem files, String pattern, String... found) {
     Expect.equal(
-        List.of(found), Contents.below("base", files.glob("base", pattern)), "glob " + pattern);
+        List.of(found), FileContents.below("base", files.glob("base", pattern)), "glob " + pattern);
   }
 
   @Check("F1")
-  public void attributesAreKept(Subject s) {
+  public void attributesAreKept(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("file", "", UTF_8);
     try {
@@ -474,19 +482,19 @@ public final class FilesChecks {
   }
 
   @Check(value = "F1", tools = "mkfifo")
-  public void pipesAreNotReadAsFiles(Subject s) {
+  public void pipesAreNotReadAsFiles(CheckContext s) {
     FileSystem files = s.sandbox().files();
     s.output("mkfifo pipe");
     Expect.equal(FileType.OTHER, files.stat("pipe", NOFOLLOW_LINKS).type(), "the type");
-    Expect.thrown("reading a pipe", () -> Contents.bytes(files, "pipe"), ErrorCode.NOT_A_FILE);
+    Expect.thrown("reading a pipe", () -> FileContents.bytes(files, "pipe"), ErrorCode.NOT_A_FILE);
     Expect.thrown(
         "writing in place to a pipe",
-        () -> files.write("pipe", Contents.of("x"), DEFAULT.inPlace()),
+        () -> files.write("pipe", FileContents.of("x"), DEFAULT.inPlace()),
         ErrorCode.NOT_A_FILE);
   }
 
   @Check("F2")
-  public void devicesAreNotReadAsFiles(Subject s) {
+  public void devicesAreNotReadAsFiles(CheckContext s) {
     FileSystem files = s.sandbox().files();
     for (String device : List.of("/dev/zero", "/dev/tty", "/dev/random")) {
       Expect.thrownAnyOf(
@@ -497,19 +505,19 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void relativePathsStartAtTheWorkingFolder(Subject s) {
+  public void relativePathsStartAtTheWorkingFolder(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("here", "x", UTF_8);
     String folder = s.output("pwd").strip();
     Expect.equal("x", s.output("cat '" + folder + "/here'"), "the file in the commands' folder");
-    Expect.equal("x", Contents.text(files, "/workspace/here"), "the file by its full path");
-    Expect.equal("x", Contents.text(files, "./here"), "./here");
+    Expect.equal("x", FileContents.text(files, "/workspace/here"), "the file by its full path");
+    Expect.equal("x", FileContents.text(files, "./here"), "./here");
     files.writeText("/workspace/there", "y", UTF_8);
-    Expect.equal("y", Contents.text(files, "there"), "the file by its relative path");
+    Expect.equal("y", FileContents.text(files, "there"), "the file by its relative path");
   }
 
   @Check("F2")
-  public void readBytesRefusesWhatIsLargerThanItsLimit(Subject s) {
+  public void readBytesRefusesWhatIsLargerThanItsLimit(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("ten", "0123456789", UTF_8);
     Expect.equal(10, files.readBytes("ten", 10).length, "the size at the limit");
@@ -520,7 +528,7 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void aFileIsWrittenAsTheUserAskedFor(Subject s) {
+  public void aFileIsWrittenAsTheUserAskedFor(CheckContext s) {
     if (!s.info().support().has(SpecFeature.USERS)) {
       throw s.notRun("the provider does not declare users");
     }
@@ -529,11 +537,11 @@ public final class FilesChecks {
     files.changeMode("shared", 0777);
     files.makeFolder("private", 0700);
     FileSystem theirs = files.as(FileUser.of("12345"));
-    FileInfo info = theirs.write("shared/file", Contents.of("x"), DEFAULT);
+    FileInfo info = theirs.write("shared/file", FileContents.of("x"), DEFAULT);
     Expect.equal(12345L, info.uid(), "the owner of the file");
     Expect.thrown(
         "a write where this user may not",
-        () -> theirs.write("private/file", Contents.of("x"), DEFAULT),
+        () -> theirs.write("private/file", FileContents.of("x"), DEFAULT),
         ErrorCode.PERMISSION_DENIED);
     files.changeOwner("shared/file", "23456:34567");
     Expect.equal(
@@ -543,14 +551,14 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void everyCallHasThePermissionsOfTheUserItActsAs(Subject s) {
+  public void everyCallHasThePermissionsOfTheUserItActsAs(CheckContext s) {
     if (!s.info().support().has(SpecFeature.USERS)) {
       throw s.notRun("the provider does not declare users");
     }
     FileSystem files = s.sandbox().files();
     files.makeFolder("shared", 0777);
     files.changeMode("shared", 0777);
-    files.write("shared/secret", Contents.of("secret"), DEFAULT.withMode(0600));
+    files.write("shared/secret", FileContents.of("secret"), DEFAULT.withMode(0600));
     files.writeText("private/file", "x", UTF_8);
     files.changeMode("private", 0700);
     FileSystem theirs = files.as(FileUser.of("12345"));
@@ -559,7 +567,7 @@ public final class FilesChecks {
     for (String path : List.of("shared/made", "shared/link")) {
       Expect.equal(12345L, files.stat(path, NOFOLLOW_LINKS).uid(), "the owner of " + path);
     }
-    denied("read", () -> Contents.text(theirs, "shared/secret"));
+    denied("read", () -> FileContents.text(theirs, "shared/secret"));
     denied("list", () -> theirs.list("private", 1).forEach(entry -> {}));
     denied("stat", () -> theirs.stat("private/file"));
     denied("makeFolder", () -> theirs.makeFolder("private/made", 0755));
@@ -567,8 +575,9 @@ public final class FilesChecks {
     denied("changeMode", () -> theirs.changeMode("shared/secret", 0666));
     denied("changeOwner", () -> theirs.changeOwner("shared/secret", "12345"));
     FileSystem roots = theirs.as(FileUser.rootFor("12345"));
-    Expect.equal("secret", Contents.text(roots, "shared/secret"), "what root reads");
-    Expect.equal("secret", Contents.text(files, "shared/secret"), "what the sandbox's user reads");
+    Expect.equal("secret", FileContents.text(roots, "shared/secret"), "what root reads");
+    Expect.equal(
+        "secret", FileContents.text(files, "shared/secret"), "what the sandbox's user reads");
   }
 
   private static void denied(String call, Runnable action) {
@@ -576,7 +585,7 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void whatRootCreatesForAUserBelongsToThatUser(Subject s) {
+  public void whatRootCreatesForAUserBelongsToThatUser(CheckContext s) {
     if (!s.info().support().has(SpecFeature.USERS)) {
       throw s.notRun("the provider does not declare users");
     }
@@ -584,7 +593,7 @@ public final class FilesChecks {
     files.makeFolder("locked", 0700);
     long before = files.stat("locked", NOFOLLOW_LINKS).uid();
     FileSystem theirs = files.as(FileUser.rootFor("12345"));
-    theirs.write("locked/a/file", Contents.of("x"), DEFAULT.inPlace());
+    theirs.write("locked/a/file", FileContents.of("x"), DEFAULT.inPlace());
     theirs.makeFolder("locked/b/c", 0755);
     for (String path : List.of("locked/a", "locked/a/file", "locked/b", "locked/b/c")) {
       Expect.equal(12345L, files.stat(path, NOFOLLOW_LINKS).uid(), "the owner of " + path);
@@ -599,7 +608,7 @@ public final class FilesChecks {
   }
 
   @Check("F2")
-  public void aLinkIsFollowedToItsEnd(Subject s) {
+  public void aLinkIsFollowedToItsEnd(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("folder/file", "12345", UTF_8);
     files.makeLink("one", "folder/file");
@@ -608,7 +617,7 @@ public final class FilesChecks {
     Expect.equal(FileType.FILE, end.type(), "what the link leads to");
     Expect.equal(5L, end.size(), "its size");
     Expect.that(end.path().endsWith("/folder/file"), "it is told where it is: " + end.path());
-    Expect.equal("12345", Contents.text(files, end.path()), "what is there");
+    Expect.equal("12345", FileContents.text(files, end.path()), "what is there");
     Expect.equal(FileType.FOLDER, files.stat("folder").type(), "a folder, followed");
     files.makeLink("nowhere", "nothing");
     Expect.thrown(
@@ -616,7 +625,7 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void writersOfOneFileDoNotMix(Subject s) {
+  public void writersOfOneFileDoNotMix(CheckContext s) {
     FileSystem files = s.sandbox().files();
     List<Thread> writers = new ArrayList<>();
     List<RuntimeException> failures = Collections.synchronizedList(new ArrayList<>());
@@ -634,9 +643,9 @@ public final class FilesChecks {
     }
     writers.forEach(FilesChecks::join);
     Expect.equal(List.of(), failures, "the failures");
-    String left = Contents.text(files, "one");
+    String left = FileContents.text(files, "one");
     Expect.equal(left.substring(0, 1).repeat(300_000), left, "the file of the last writer");
-    Expect.equal(List.of("one"), Contents.names(files, "."), "the folder");
+    Expect.equal(List.of("one"), FileContents.names(files, "."), "the folder");
   }
 
   private static void join(Thread thread) {

@@ -4,17 +4,17 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.capability.Forking;
-import dev.isola.spi.capability.Forking.Origin;
+import dev.isola.spi.capability.Forking.ForkPoint;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Snapshotting;
-import dev.isola.spi.capability.Snapshotting.Picture;
-import dev.isola.spi.capability.Snapshotting.Wanted;
+import dev.isola.spi.capability.Snapshotting.Capture;
+import dev.isola.spi.capability.Snapshotting.CaptureRequest;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.capability.Watching;
 import dev.isola.spi.error.Conflict;
@@ -34,16 +34,16 @@ import java.util.Map;
 public final class ForkingChecks {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
-  private static Origin freeze(Sandbox sandbox) {
-    return sandbox.as(Forking.class).orElseThrow().freeze();
+  private static ForkPoint freeze(Sandbox sandbox) {
+    return sandbox.as(Forking.class).orElseThrow().createForkPoint();
   }
 
-  private static Sandbox fork(Subject s, Origin origin) {
+  private static Sandbox fork(CheckContext s, ForkPoint origin) {
     return origin.create(s.spec().build());
   }
 
-  private static Sandbox fork(Subject s, Sandbox source) {
-    try (Origin origin = freeze(source)) {
+  private static Sandbox fork(CheckContext s, Sandbox source) {
+    try (ForkPoint origin = freeze(source)) {
       return fork(s, origin);
     }
   }
@@ -57,7 +57,7 @@ public final class ForkingChecks {
   }
 
   private static Map<String, String> all(Sandbox sandbox) {
-    return Contents.described(sandbox.files(), ".");
+    return FileContents.described(sandbox.files(), ".");
   }
 
   private static Map<String, String> furnish(Sandbox sandbox) {
@@ -65,7 +65,7 @@ public final class ForkingChecks {
     files.writeText("a/b/file", "one\n", UTF_8);
     files.writeText("gone", "two\n", UTF_8);
     files.writeText("moved", "three\n", UTF_8);
-    files.write("a/run", Contents.of("#!/bin/sh\n"), WriteOptions.DEFAULT.withMode(0750));
+    files.write("a/run", FileContents.of("#!/bin/sh\n"), WriteOptions.DEFAULT.withMode(0750));
     files.makeFolder("a/empty", 0700);
     files.makeLink("link", "a/b/file");
     return all(sandbox);
@@ -84,9 +84,9 @@ public final class ForkingChecks {
   }
 
   @Check(value = "N4", needs = Forking.class)
-  public void forksBeginWithTheFilesOfTheMoment(Subject s) {
+  public void forksBeginWithTheFilesOfTheMoment(CheckContext s) {
     Map<String, String> before = furnish(s.sandbox());
-    try (Origin origin = freeze(s.sandbox())) {
+    try (ForkPoint origin = freeze(s.sandbox())) {
       said(s.sandbox(), "echo later > later; rm gone; echo changed > a/b/file");
       Sandbox one = fork(s, origin);
       Sandbox two = fork(s, origin);
@@ -97,11 +97,11 @@ public final class ForkingChecks {
   }
 
   @Check(value = "N4", needs = Forking.class)
-  public void nobodySeesWhatOthersWriteLater(Subject s) {
+  public void nobodySeesWhatOthersWriteLater(CheckContext s) {
     Map<String, String> before = furnish(s.sandbox());
     Sandbox untouched;
     Sandbox changed;
-    try (Origin origin = freeze(s.sandbox())) {
+    try (ForkPoint origin = freeze(s.sandbox())) {
       untouched = fork(s, origin);
       changed = fork(s, origin);
     }
@@ -112,53 +112,53 @@ public final class ForkingChecks {
     change(s.sandbox());
     Expect.equal(before, all(untouched), "the other fork's files after the source's turn");
     Expect.equal(
-        Contents.names(changed.files(), "."),
-        Contents.names(s.sandbox().files(), "."),
+        FileContents.names(changed.files(), "."),
+        FileContents.names(s.sandbox().files(), "."),
         "the same change has the same end");
   }
 
   @Check(value = "N4", needs = Forking.class)
-  public void forksOutliveTheSourceAndOneAnother(Subject s) {
+  public void forksOutliveTheSourceAndOneAnother(CheckContext s) {
     Map<String, String> before = furnish(s.sandbox());
     Sandbox one;
     Sandbox two;
-    try (Origin origin = freeze(s.sandbox())) {
+    try (ForkPoint origin = freeze(s.sandbox())) {
       one = fork(s, origin);
-      s.provider().destroy(s.sandbox().id(), Destroy.FORCE);
+      s.provider().destroy(s.sandbox().id(), DestroyOptions.FORCE);
       two = fork(s, origin);
     }
     Expect.equal(before, all(two), "the files of a fork whose source was gone");
-    s.provider().destroy(one.id(), Destroy.FORCE);
+    s.provider().destroy(one.id(), DestroyOptions.FORCE);
     Expect.equal(before, all(two), "its files when the other fork is gone");
     said(two, "echo own > own");
     Sandbox three = fork(s, two);
-    s.provider().destroy(two.id(), Destroy.FORCE);
+    s.provider().destroy(two.id(), DestroyOptions.FORCE);
     Expect.equal("own\none\n", said(three, "cat own a/b/file"), "the files of a fork's fork");
   }
 
   @Check(value = "N4", needs = Forking.class)
-  public void sourceOutlivesItsForks(Subject s) {
+  public void sourceOutlivesItsForks(CheckContext s) {
     said(s.sandbox(), "echo 0 > count");
     for (int i = 1; i <= 12; i++) { // more often than anybody would stack
       Sandbox fork;
-      try (Origin origin = freeze(s.sandbox())) {
+      try (ForkPoint origin = freeze(s.sandbox())) {
         fork = fork(s, origin);
       } catch (Conflict tooDeep) {
         Expect.that(i > 4, "a fork of a fork of a fork is made without a copy");
         break;
       }
       Expect.equal(i - 1 + "\n", said(fork, "cat count"), "what fork " + i + " has");
-      s.provider().destroy(fork.id(), Destroy.FORCE);
+      s.provider().destroy(fork.id(), DestroyOptions.FORCE);
       said(s.sandbox(), "echo " + i + " > count; echo x > file" + i);
       Expect.equal(i + "\n", said(s.sandbox(), "cat count"), "what the source has");
     }
   }
 
   @Check(value = "N4", needs = Forking.class)
-  public void commandsElsewhereDoNotMatter(Subject s) {
+  public void commandsElsewhereDoNotMatter(CheckContext s) {
     said(s.sandbox(), "echo here > file");
     try (Execution running = s.sandbox().start(Command.shell("cd / && echo left; exec sleep 60"))) {
-      Reading.of(running).until("left\n");
+      ExecutionReader.of(running).until("left\n");
       Expect.equal("here\n", said(fork(s, s.sandbox()), "cat file"), "what the fork has");
       Expect.that(running.await(Duration.ofMillis(1)).isEmpty(), "the command still runs");
       running.kill();
@@ -167,14 +167,14 @@ public final class ForkingChecks {
 
   /** Whether it is refused or not: who has a file open goes on, and so does the sandbox. */
   @Check(value = "N4", needs = Forking.class)
-  public void whatUsesTheWorkspaceIsNotDisturbed(Subject s) {
+  public void whatUsesTheWorkspaceIsNotDisturbed(CheckContext s) {
     for (String use :
         List.of(
             "while echo x >> log; do sleep 0.05; done", // a folder to work in
             "exec 3>>log; cd /; while echo x >&3; do sleep 0.05; done")) { // a file to write
       Execution running = s.sandbox().start(Command.shell(use));
       awaitGrowth(s);
-      try (Origin origin = freeze(s.sandbox())) {
+      try (ForkPoint origin = freeze(s.sandbox())) {
         String begun = said(fork(s, origin), "wc -c < log");
         awaitGrowth(s);
         Expect.equal(begun, said(fork(s, origin), "wc -c < log"), "what a later fork has");
@@ -188,7 +188,7 @@ public final class ForkingChecks {
     }
   }
 
-  private static void awaitGrowth(Subject s) {
+  private static void awaitGrowth(CheckContext s) {
     FileSystem files = s.sandbox().files();
     Expect.eventually(PATIENCE, "the command begins", () -> files.exists("log"));
     long now = files.stat("log", NOFOLLOW_LINKS).size();
@@ -199,7 +199,7 @@ public final class ForkingChecks {
   @Check(
       value = "N4",
       needs = {Forking.class, Pausing.class})
-  public void filesAreKeptWhenItIsStoppedAndBootedAgain(Subject s) {
+  public void filesAreKeptWhenItIsStoppedAndBootedAgain(CheckContext s) {
     furnish(s.sandbox());
     Sandbox fork = fork(s, s.sandbox());
     for (Sandbox one : List.of(s.sandbox(), fork)) {
@@ -218,13 +218,14 @@ public final class ForkingChecks {
   @Check(
       value = "N4",
       needs = {Forking.class, Snapshotting.class})
-  public void picturesShowAllOfAForksFiles(Subject s) {
+  public void picturesShowAllOfAForksFiles(CheckContext s) {
     furnish(s.sandbox());
     Sandbox fork = fork(s, s.sandbox());
     said(fork, "rm gone; echo new > new");
     for (Sandbox one : List.of(fork, s.sandbox())) {
       Sandbox copy = s.create(spec -> spec);
-      try (Picture picture = one.as(Snapshotting.class).orElseThrow().take(Wanted.of("."))) {
+      try (Capture picture =
+          one.as(Snapshotting.class).orElseThrow().capture(CaptureRequest.of("."))) {
         copy.as(Snapshotting.class)
             .orElseThrow()
             .restore(".", picture.archive(), TreeLimits.DEFAULT);
@@ -236,7 +237,7 @@ public final class ForkingChecks {
   @Check(
       value = "N4",
       needs = {Forking.class, Watching.class})
-  public void changesInForksAreSeen(Subject s) {
+  public void changesInForksAreSeen(CheckContext s) {
     furnish(s.sandbox());
     Sandbox fork = fork(s, s.sandbox());
     for (Sandbox one : List.of(fork, s.sandbox())) {
@@ -257,12 +258,13 @@ public final class ForkingChecks {
   @Check(
       value = "N4",
       needs = {Forking.class, UsageReporting.class})
-  public void aForksOwnFilesCount(Subject s) {
+  public void aForksOwnFilesCount(CheckContext s) {
     s.sandbox().files().writeText("shared", "x", UTF_8);
     Sandbox fork = fork(s, s.sandbox());
     UsageReporting usage = fork.as(UsageReporting.class).orElseThrow();
     long before = usage.usage().diskBytes().orElse(0);
-    fork.files().write("large", Contents.of(Contents.random(3_000_000, 4)), WriteOptions.DEFAULT);
+    fork.files()
+        .write("large", FileContents.of(FileContents.random(3_000_000, 4)), WriteOptions.DEFAULT);
     long written = usage.usage().diskBytes().orElse(before + 3_000_000) - before;
     Expect.that(written >= 3_000_000, "3 MB that a fork writes are counted, not " + written);
     Expect.equal("", said(fork, "rm large"), "removing it");

@@ -3,10 +3,10 @@ package dev.isola.conformance.check;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Attaching;
@@ -38,7 +38,7 @@ import dev.isola.spi.spec.ApiVersion;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -61,7 +61,7 @@ public final class HonestyChecks {
 
   /** Expects a refusal that names {@code feature}, and nothing left of the sandbox. */
   private static void refused(
-      Subject s, String feature, UnaryOperator<SandboxSpec.Builder> asking) {
+      CheckContext s, String feature, UnaryOperator<SandboxSpec.Builder> asking) {
     SandboxSpec spec = asking.apply(s.spec()).build();
     SandboxException e =
         Expect.thrown("a spec with " + feature, () -> s.provider().create(spec), Unsupported.class);
@@ -74,7 +74,7 @@ public final class HonestyChecks {
   }
 
   /** What is not declared is missing for a request that requires it. */
-  private static void missing(Subject s, String what, Requirements requirements) {
+  private static void missing(CheckContext s, String what, Requirements requirements) {
     Expect.equal(
         List.of(what),
         s.info().missing(s.spec().build(), requirements),
@@ -86,7 +86,7 @@ public final class HonestyChecks {
   }
 
   @Check("P8")
-  public void declaredCapabilitiesAreGivenAndNoOthers(Subject s) {
+  public void declaredCapabilitiesAreGivenAndNoOthers(CheckContext s) {
     for (Class<? extends Capability> capability : Capability.all()) {
       Expect.equal(
           s.info().capabilities().contains(capability),
@@ -111,7 +111,7 @@ public final class HonestyChecks {
   }
 
   @Check("P8")
-  public void noMoreOfTheMachineIsFreeThanItHas(Subject s) {
+  public void noMoreOfTheMachineIsFreeThanItHas(CheckContext s) {
     Optional<HostResources> told = s.provider().resources();
     if (told.isEmpty()) {
       throw s.notRun("the provider does not tell what its machine has");
@@ -125,7 +125,7 @@ public final class HonestyChecks {
   }
 
   @Check("P8")
-  public void theDescriptionIsComplete(Subject s) {
+  public void theDescriptionIsComplete(CheckContext s) {
     ProviderInfo info = s.info();
     Expect.equal(s.underTest().name(), info.name(), "the name");
     Expect.that(info.name().matches("[a-z0-9-]+"), "the name is one: " + info.name());
@@ -137,8 +137,8 @@ public final class HonestyChecks {
   }
 
   @Check("P8")
-  public void whatAHealthyProviderNeedsIsThere(Subject s) {
-    for (Prerequisite requirement : s.info().requirements()) {
+  public void whatAHealthyProviderNeedsIsThere(CheckContext s) {
+    for (Prerequisite requirement : s.info().prerequisites()) {
       Expect.that(
           requirement.present() || !requirement.necessary(),
           "the provider is healthy, so what it needs is there: " + requirement);
@@ -150,7 +150,7 @@ public final class HonestyChecks {
   }
 
   @Check("P8")
-  public void theStartupEstimateIsOfTheRightSize(Subject s) {
+  public void theStartupEstimateIsOfTheRightSize(CheckContext s) {
     s.sandbox();
     long start = System.nanoTime();
     s.create(spec -> spec);
@@ -162,7 +162,7 @@ public final class HonestyChecks {
   }
 
   @Check("P12")
-  public void imagesAreRefusedWhereTheyAreNotDeclared(Subject s) {
+  public void imagesAreRefusedWhereTheyAreNotDeclared(CheckContext s) {
     if (s.info().support().has(SpecFeature.IMAGES)) {
       throw s.notRun("the provider declares images");
     }
@@ -170,7 +170,7 @@ public final class HonestyChecks {
   }
 
   @Check("P12")
-  public void usersAreRefusedWhereTheyAreNotDeclared(Subject s) {
+  public void usersAreRefusedWhereTheyAreNotDeclared(CheckContext s) {
     if (s.info().support().has(SpecFeature.USERS)) {
       throw s.notRun("the provider declares users");
     }
@@ -178,7 +178,7 @@ public final class HonestyChecks {
   }
 
   @Check("P12")
-  public void undeclaredNetworkModesAreRefused(Subject s) {
+  public void undeclaredNetworkModesAreRefused(CheckContext s) {
     Set<NetworkMode> declared = s.info().support().networkModes();
     if (declared.size() == NetworkMode.values().length) {
       throw s.notRun("the provider declares all network modes");
@@ -191,7 +191,7 @@ public final class HonestyChecks {
   }
 
   @Check("S3")
-  public void declaredNetworkModesAreGiven(Subject s) {
+  public void declaredNetworkModesAreGiven(CheckContext s) {
     for (NetworkMode mode : s.info().support().networkModes()) {
       Sandbox sandbox = s.create(spec -> spec.network(Network.of(mode)));
       Expect.equal(
@@ -202,13 +202,13 @@ public final class HonestyChecks {
   }
 
   @Check("P12")
-  public void undeclaredVolumesAreRefused(Subject s) {
-    Set<Volume.Type> declared = s.info().support().volumeTypes();
-    if (declared.size() == Volume.Type.values().length) {
+  public void undeclaredVolumesAreRefused(CheckContext s) {
+    Set<VolumeMount.Type> declared = s.info().support().volumeTypes();
+    if (declared.size() == VolumeMount.Type.values().length) {
       throw s.notRun("the provider declares all types of volumes");
     }
     try (HostSecret host = new HostSecret()) {
-      for (Volume.Type type : Volume.Type.values()) {
+      for (VolumeMount.Type type : VolumeMount.Type.values()) {
         if (!declared.contains(type)) {
           refused(s, lower(type), spec -> spec.volume(volume(type, host)));
         }
@@ -216,23 +216,23 @@ public final class HonestyChecks {
     }
   }
 
-  private static Volume volume(Volume.Type type, HostSecret host) {
+  private static VolumeMount volume(VolumeMount.Type type, HostSecret host) {
     String source =
         switch (type) {
           case BIND -> host.folder();
           case VOLUME -> "isola-check-" + UUID.randomUUID();
           case TMPFS -> "";
         };
-    return new Volume(type, source, "/workspace/mounted", type == Volume.Type.BIND);
+    return new VolumeMount(type, source, "/workspace/mounted", type == VolumeMount.Type.BIND);
   }
 
   @Check("S1")
-  public void bindVolumesShowTheHostsFolder(Subject s) {
-    if (!s.info().support().volumeTypes().contains(Volume.Type.BIND)) {
+  public void bindVolumesShowTheHostsFolder(CheckContext s) {
+    if (!s.info().support().volumeTypes().contains(VolumeMount.Type.BIND)) {
       throw s.notRun("the provider does not declare volumes of type bind");
     }
     try (HostSecret host = new HostSecret()) {
-      Sandbox sandbox = s.create(spec -> spec.volume(volume(Volume.Type.BIND, host)));
+      Sandbox sandbox = s.create(spec -> spec.volume(volume(VolumeMount.Type.BIND, host)));
       Expect.equal(
           host.content(),
           sandbox.run(Command.shell("cat mounted/secret")).stdout().text(),
@@ -240,28 +240,28 @@ public final class HonestyChecks {
       Expect.that(
           !sandbox.run(Command.shell("echo x > mounted/new")).succeeded(),
           "a read-only volume cannot be written");
-      host.isUntouched("a write to a read-only volume");
+      host.assertUnchanged("a write to a read-only volume");
     }
   }
 
   @Check("P12")
-  public void processorsThatNobodyHasAreRefused(Subject s) {
+  public void processorsThatNobodyHasAreRefused(CheckContext s) {
     refused(s, "gpu", spec -> spec.gpus(64));
   }
 
   @Check("P8")
-  public void theClaimedIsolationHidesTheHostsFiles(Subject s) {
+  public void theClaimedIsolationHidesTheHostsFiles(CheckContext s) {
     claimsMoreThanAProcess(s);
     try (HostSecret secret = new HostSecret()) {
       String read = s.run("cat " + secret.file() + "; cat " + secret.climbing(12)).stdout().text();
-      secret.isNotIn(read, "by a command in a sandbox that claims " + s.info().isolation());
+      secret.assertNotIn(read, "by a command in a sandbox that claims " + s.info().isolation());
       s.run("echo spoiled > " + secret.file() + "; rm " + secret.file());
-      secret.isUntouched("commands in a sandbox that claims " + s.info().isolation());
+      secret.assertUnchanged("commands in a sandbox that claims " + s.info().isolation());
     }
   }
 
   @Check("P8")
-  public void theClaimedIsolationHidesTheHostsProcesses(Subject s) throws IOException {
+  public void theClaimedIsolationHidesTheHostsProcesses(CheckContext s) throws IOException {
     claimsMoreThanAProcess(s);
     String mark = "isola-mark-" + UUID.randomUUID();
     Process host = new ProcessBuilder("sh", "-c", "read line # " + mark).start();
@@ -275,14 +275,14 @@ public final class HonestyChecks {
     }
   }
 
-  private static void claimsMoreThanAProcess(Subject s) {
+  private static void claimsMoreThanAProcess(CheckContext s) {
     if (s.info().isolation() == Isolation.PROCESS) {
       throw s.notRun("the provider claims no isolation beyond a process, and gives none");
     }
   }
 
   @Check(value = "P8", needs = Attaching.class)
-  public void attachingFindsWhatRuns(Subject s) {
+  public void attachingFindsWhatRuns(CheckContext s) {
     try (Execution execution = s.sandbox().start(Command.shell("sleep 1000"))) {
       Expect.that(
           s.as(Attaching.class).executions().stream()
@@ -293,16 +293,17 @@ public final class HonestyChecks {
   }
 
   @Check(value = "P8", needs = Terminals.class)
-  public void terminalsOpen(Subject s) {
+  public void terminalsOpen(CheckContext s) {
     TerminalSize size = new TerminalSize(80, 24);
-    try (Screen screen =
-        new Screen(s.as(Terminals.class).open(Command.shell("test -t 0 && echo tty"), size))) {
-      screen.shows("tty");
+    try (BackgroundReader screen =
+        new BackgroundReader(
+            s.as(Terminals.class).open(Command.shell("test -t 0 && echo tty"), size))) {
+      screen.awaitText("tty");
     }
   }
 
   @Check(value = "P8", needs = Watching.class)
-  public void watchingTellsOfAChange(Subject s) {
+  public void watchingTellsOfAChange(CheckContext s) {
     try (Watch watch = s.as(Watching.class).watch(".", false)) {
       s.sandbox().files().writeText("file", "x", UTF_8);
       FileChange change =
@@ -312,7 +313,7 @@ public final class HonestyChecks {
   }
 
   @Check(value = "P8", needs = PortDialing.class)
-  public void dialingAClosedPortSaysSo(Subject s) {
+  public void dialingAClosedPortSaysSo(CheckContext s) {
     Expect.thrown(
         "dialling a port where nothing listens",
         () -> s.as(PortDialing.class).dial(1),
@@ -320,13 +321,14 @@ public final class HonestyChecks {
   }
 
   @Check(value = "P8", needs = PortDialing.class, tools = "python3")
-  public void dialingReachesAServer(Subject s) throws IOException {
+  public void dialingReachesAServer(CheckContext s) throws IOException {
     String server =
         "import socket; s = socket.create_server(('127.0.0.1', 0));"
             + " print(s.getsockname()[1], flush=True); c = s.accept()[0];"
             + " c.sendall(c.recv(100).upper()); c.close()";
-    try (Screen screen = new Screen(s.sandbox().start(Command.argv("python3", "-c", server)))) {
-      screen.shows("\n");
+    try (BackgroundReader screen =
+        new BackgroundReader(s.sandbox().start(Command.argv("python3", "-c", server)))) {
+      screen.awaitText("\n");
       int port = Integer.parseInt(screen.text().strip());
       try (PortDialing.Connection connection = s.as(PortDialing.class).dial(port)) {
         connection.write(ByteBuffer.wrap("hello".getBytes(UTF_8)));
@@ -341,7 +343,7 @@ public final class HonestyChecks {
   }
 
   @Check(value = "S5", needs = UsageReporting.class)
-  public void usageIsMeasured(Subject s) {
+  public void usageIsMeasured(CheckContext s) {
     UsageReporting reporting = s.as(UsageReporting.class);
     UsageReporting.Usage before = reporting.usage();
     s.output("head -c 300000000 /dev/zero | wc -c");
@@ -360,7 +362,7 @@ public final class HonestyChecks {
   }
 
   @Check(value = "P6", needs = Pausing.class)
-  public void pausingKeepsWhatItSays(Subject s) {
+  public void pausingKeepsWhatItSays(CheckContext s) {
     Pausing pausing = s.as(Pausing.class);
     Expect.that(!pausing.kinds().isEmpty(), "a provider that can pause can pause somehow");
     for (PauseKind kind : pausing.kinds()) {
@@ -385,7 +387,7 @@ public final class HonestyChecks {
   }
 
   @Check(value = "P8", needs = Renewing.class)
-  public void aRenewedDeadlineIsKept(Subject s) {
+  public void aRenewedDeadlineIsKept(CheckContext s) {
     Sandbox brief = s.create(spec -> spec.deadline(Duration.ofSeconds(2)));
     brief.as(Renewing.class).orElseThrow().renew(Duration.ofMinutes(5));
     Renewing renewing = s.as(Renewing.class);
@@ -401,20 +403,21 @@ public final class HonestyChecks {
         "a command in the sandbox that was renewed");
   }
 
-  private static void needs(Subject s, Volume.Type type) {
+  private static void needs(CheckContext s, VolumeMount.Type type) {
     if (!s.info().support().volumeTypes().contains(type)) {
       throw s.notRun("the provider does not declare volumes of type " + lower(type));
     }
   }
 
   @Check("S1")
-  public void boundFoldersAreTheHosts(Subject s) throws IOException {
-    needs(s, Volume.Type.BIND);
+  public void boundFoldersAreTheHosts(CheckContext s) throws IOException {
+    needs(s, VolumeMount.Type.BIND);
     Path host = Files.createTempDirectory("isola-bind");
     try {
       Files.writeString(host.resolve("from-host"), "hello");
       Sandbox sandbox =
-          s.create(spec -> spec.volume(Volume.bind(host.toString(), "/workspace/shared", false)));
+          s.create(
+              spec -> spec.volume(VolumeMount.bind(host.toString(), "/workspace/shared", false)));
       Expect.equal(
           "hello",
           sandbox.run(Command.shell("cat shared/from-host")).stdout().text(),
@@ -428,13 +431,13 @@ public final class HonestyChecks {
   }
 
   @Check("S1")
-  public void whatIsBoundReadOnlyStaysAsItIs(Subject s) throws IOException {
-    needs(s, Volume.Type.BIND);
+  public void whatIsBoundReadOnlyStaysAsItIs(CheckContext s) throws IOException {
+    needs(s, VolumeMount.Type.BIND);
     Path host = Files.createTempDirectory("isola-bind");
     try {
       Files.writeString(host.resolve("kept"), "hello");
       Sandbox sandbox =
-          s.create(spec -> spec.volume(Volume.bind(host.toString(), "/workspace/ro", true)));
+          s.create(spec -> spec.volume(VolumeMount.bind(host.toString(), "/workspace/ro", true)));
       ExecResult writing =
           sandbox.run(Command.shell("cat ro/kept; echo x > ro/kept || echo y > ro/new"));
       Expect.equal("hello", writing.stdout().text(), "the content");
@@ -447,13 +450,14 @@ public final class HonestyChecks {
   }
 
   @Check("S1")
-  public void namedVolumesOutliveTheirSandbox(Subject s) {
-    needs(s, Volume.Type.VOLUME);
-    Volume volume =
-        new Volume(Volume.Type.VOLUME, "kit-" + s.spec().build().id(), "/workspace/data", false);
+  public void namedVolumesOutliveTheirSandbox(CheckContext s) {
+    needs(s, VolumeMount.Type.VOLUME);
+    VolumeMount volume =
+        new VolumeMount(
+            VolumeMount.Type.VOLUME, "kit-" + s.spec().build().id(), "/workspace/data", false);
     Sandbox first = s.create(spec -> spec.volume(volume));
     Expect.that(first.run(Command.shell("echo kept > data/file")).succeeded(), "it is writable");
-    s.provider().destroy(first.id(), Destroy.NORMAL);
+    s.provider().destroy(first.id(), DestroyOptions.NORMAL);
     Sandbox second = s.create(spec -> spec.volume(volume));
     Expect.equal(
         "kept\n", second.run(Command.shell("cat data/file")).stdout().text(), "the next one's");
@@ -461,9 +465,9 @@ public final class HonestyChecks {
   }
 
   @Check("S1")
-  public void temporaryVolumesAreEmptyAndWritable(Subject s) {
-    needs(s, Volume.Type.TMPFS);
-    Volume volume = new Volume(Volume.Type.TMPFS, "", "/workspace/scratch", false);
+  public void temporaryVolumesAreEmptyAndWritable(CheckContext s) {
+    needs(s, VolumeMount.Type.TMPFS);
+    VolumeMount volume = new VolumeMount(VolumeMount.Type.TMPFS, "", "/workspace/scratch", false);
     Sandbox sandbox = s.create(spec -> spec.volume(volume));
     Expect.equal(
         "x\n",
@@ -472,7 +476,7 @@ public final class HonestyChecks {
   }
 
   @Check("S3")
-  public void aSandboxWithoutANetworkHasOnlyItsOwnLoopback(Subject s) {
+  public void aSandboxWithoutANetworkHasOnlyItsOwnLoopback(CheckContext s) {
     if (!s.info().support().networkModes().contains(NetworkMode.NONE)) {
       throw s.notRun("the provider does not declare the network mode none");
     }
@@ -481,7 +485,7 @@ public final class HonestyChecks {
   }
 
   @Check(value = "S3", tools = "bash")
-  public void aBridgeDoesNotLeadToTheHost(Subject s) throws IOException {
+  public void aBridgeDoesNotLeadToTheHost(CheckContext s) throws IOException {
     if (!s.info().support().networkModes().contains(NetworkMode.BRIDGE)) {
       throw s.notRun("the provider does not declare the network mode bridge");
     }
@@ -506,7 +510,7 @@ public final class HonestyChecks {
     }
   }
 
-  private static List<String> interfaces(Subject s, Sandbox sandbox) {
+  private static List<String> interfaces(CheckContext s, Sandbox sandbox) {
     ExecResult interfaces =
         sandbox.run(
             Command.shell(

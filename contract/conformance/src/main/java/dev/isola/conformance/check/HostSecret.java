@@ -46,18 +46,18 @@ final class HostSecret implements AutoCloseable {
     return "../".repeat(levels) + file().substring(1);
   }
 
-  void isNotIn(String text, String how) {
+  void assertNotIn(String text, String how) {
     if (text.contains(content)) {
       throw new CheckFailed("a file of the host was read " + how + ": " + file);
     }
   }
 
-  void isNotIn(byte[] bytes, String how) {
-    isNotIn(new String(bytes, java.nio.charset.StandardCharsets.ISO_8859_1), how);
+  void assertNotIn(byte[] bytes, String how) {
+    assertNotIn(new String(bytes, java.nio.charset.StandardCharsets.ISO_8859_1), how);
   }
 
   /** Fails when anything about the folder is not as it was made. */
-  void isUntouched(String how) {
+  void assertUnchanged(String how) {
     try (Stream<Path> entries = Files.walk(folder)) {
       Expect.equal(
           List.of(folder, file), entries.sorted().toList(), "the host's folder after " + how);

@@ -1,9 +1,9 @@
 package dev.isola.conformance.check;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
@@ -28,9 +28,9 @@ public final class HostileTreesChecks {
     return Command.shell("c=" + chain + "; " + script).withTimeout(PATIENCE);
   }
 
-  private static void destroyed(Subject s, Sandbox sandbox, ExecResult made) {
+  private static void destroyed(CheckContext s, Sandbox sandbox, ExecResult made) {
     Expect.that(made.succeeded(), "the tree is made: " + made);
-    s.provider().destroy(sandbox.id(), Destroy.NORMAL);
+    s.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
     Expect.that(
         s.provider().inventory().stream().noneMatch(found -> found.id().equals(sandbox.id())),
         "nothing of the sandbox is left in the inventory");
@@ -38,13 +38,13 @@ public final class HostileTreesChecks {
   }
 
   @Check(value = "P4", tools = "mv")
-  public void pathsLongerThanTheKernelTakesDoNotPreventDestroy(Subject s) {
+  public void pathsLongerThanTheKernelTakesDoNotPreventDestroy(CheckContext s) {
     Sandbox sandbox = s.create(spec -> spec);
     destroyed(s, sandbox, sandbox.run(nested(6, 10, "n".repeat(200))));
   }
 
   @Check(value = "P4", tools = "mv")
-  public void deepTreesDoNotPreventDestroy(Subject s) {
+  public void deepTreesDoNotPreventDestroy(CheckContext s) {
     Sandbox sandbox = s.create(spec -> spec);
     destroyed(s, sandbox, sandbox.run(nested(4, 500, "d")));
   }
@@ -52,7 +52,7 @@ public final class HostileTreesChecks {
   @Check(
       value = "P4",
       tools = {"chmod", "ln"})
-  public void directoriesWithoutRightsDoNotPreventDestroy(Subject s) {
+  public void directoriesWithoutRightsDoNotPreventDestroy(CheckContext s) {
     Sandbox sandbox = s.create(spec -> spec);
     ExecResult made =
         sandbox.run(

@@ -4,9 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Sandbox;
@@ -26,7 +26,7 @@ import java.time.Duration;
 public final class IdempotencyChecks {
 
   @Check("P2")
-  public void createTwiceGivesTheSameSandbox(Subject s) {
+  public void createTwiceGivesTheSameSandbox(CheckContext s) {
     SandboxSpec spec = s.spec().init(Command.shell("echo init >> log")).build();
     Sandbox first = s.provider().create(spec);
     first.files().writeText("mark", "first", UTF_8);
@@ -38,11 +38,11 @@ public final class IdempotencyChecks {
   }
 
   @Check("P2")
-  public void createAgainLeavesRunningCommandsAlone(Subject s) {
+  public void createAgainLeavesRunningCommandsAlone(CheckContext s) {
     SandboxSpec spec = s.spec().build();
     Sandbox sandbox = s.provider().create(spec);
     try (Execution execution = sandbox.start(Command.shell("echo $$; sleep 1000"))) {
-      String pid = Reading.of(execution).until("\n").stdout().strip();
+      String pid = ExecutionReader.of(execution).until("\n").stdout().strip();
       Processes.expectAlive(s.provider().create(spec), pid, "the command after the second create");
       Expect.that(execution.await(Duration.ofMillis(1)).isEmpty(), "its handle goes on");
       execution.kill();
@@ -50,35 +50,35 @@ public final class IdempotencyChecks {
   }
 
   @Check("P2")
-  public void createAfterDestroyMakesAFreshOne(Subject s) {
+  public void createAfterDestroyMakesAFreshOne(CheckContext s) {
     SandboxSpec spec = s.spec().build();
     Sandbox old = s.provider().create(spec);
     old.files().writeText("old", "x", UTF_8);
-    s.provider().destroy(spec.id(), Destroy.NORMAL);
+    s.provider().destroy(spec.id(), DestroyOptions.NORMAL);
     Sandbox fresh = s.provider().create(spec);
     Expect.that(!fresh.files().exists("old"), "nothing of the old one is in it");
     Expect.that(fresh.run(Command.argv("true")).succeeded(), "commands run in it");
   }
 
   @Check("P4")
-  public void destroyThreeTimesSucceeds(Subject s) {
+  public void destroyThreeTimesSucceeds(CheckContext s) {
     SandboxId id = s.sandbox().id();
-    s.provider().destroy(id, Destroy.NORMAL);
-    s.provider().destroy(id, Destroy.NORMAL);
-    s.provider().destroy(id, Destroy.FORCE);
+    s.provider().destroy(id, DestroyOptions.NORMAL);
+    s.provider().destroy(id, DestroyOptions.NORMAL);
+    s.provider().destroy(id, DestroyOptions.FORCE);
     Expect.equal(0L, sightings(s.provider(), id), "how often the inventory shows it");
   }
 
   @Check("P4")
-  public void destroyOfWhatNeverWasSucceeds(Subject s) {
+  public void destroyOfWhatNeverWasSucceeds(CheckContext s) {
     SandboxId never = s.spec().build().id();
-    s.provider().destroy(never, Destroy.NORMAL);
-    s.provider().destroy(never, Destroy.FORCE);
+    s.provider().destroy(never, DestroyOptions.NORMAL);
+    s.provider().destroy(never, DestroyOptions.FORCE);
     Expect.that(s.provider().attach(never).isEmpty(), "there is still no such sandbox");
   }
 
   @Check("P7")
-  public void attachTwiceGivesTheSameSandbox(Subject s) {
+  public void attachTwiceGivesTheSameSandbox(CheckContext s) {
     s.sandbox().files().writeText("mark", "here", UTF_8);
     for (int i = 0; i < 3; i++) {
       Sandbox again = s.provider().attach(s.sandbox().id()).orElseThrow();
@@ -88,7 +88,7 @@ public final class IdempotencyChecks {
   }
 
   @Check("P8")
-  public void infoHealthAndInventoryAreTheSameTwice(Subject s) {
+  public void infoHealthAndInventoryAreTheSameTwice(CheckContext s) {
     s.sandbox();
     Expect.equal(s.provider().info(), s.provider().info(), "info");
     Expect.equal(s.provider().health(), s.provider().health(), "health");
@@ -96,7 +96,7 @@ public final class IdempotencyChecks {
   }
 
   @Check("X8")
-  public void signalAndKillAfterTheEndAreSilent(Subject s) {
+  public void signalAndKillAfterTheEndAreSilent(CheckContext s) {
     try (Execution execution = s.sandbox().start(Command.shell("exit 6"))) {
       Exit exit = execution.await();
       execution.signal(Signal.TERM);
@@ -109,7 +109,7 @@ public final class IdempotencyChecks {
   }
 
   @Check("X8")
-  public void killTwiceIsAsGoodAsOnce(Subject s) {
+  public void killTwiceIsAsGoodAsOnce(CheckContext s) {
     try (Execution execution = s.sandbox().start(Command.argv("sleep", "1000"))) {
       execution.kill();
       execution.kill();
@@ -118,7 +118,7 @@ public final class IdempotencyChecks {
   }
 
   @Check("X1")
-  public void awaitRepeatedGivesTheSameExit(Subject s) {
+  public void awaitRepeatedGivesTheSameExit(CheckContext s) {
     try (Execution execution = s.sandbox().start(Command.shell("echo x; exit 9"))) {
       for (int i = 0; i < 3; i++) {
         Expect.equal(new Exit.Exited(9), execution.await(), "await number " + i);
@@ -131,7 +131,7 @@ public final class IdempotencyChecks {
   }
 
   @Check("X8")
-  public void closeRepeatedIsSilent(Subject s) throws IOException {
+  public void closeRepeatedIsSilent(CheckContext s) throws IOException {
     Execution execution = s.sandbox().start(Command.argv("cat").withStdin());
     execution.stdin().close();
     execution.stdin().close();
@@ -142,7 +142,7 @@ public final class IdempotencyChecks {
   }
 
   @Check("P13")
-  public void closingAProviderTwiceIsSilent(Subject s) {
+  public void closingAProviderTwiceIsSilent(CheckContext s) {
     Provider other = s.anotherProcess();
     Expect.equal(s.info().name(), other.info().name(), "its name");
     other.close();
@@ -151,7 +151,7 @@ public final class IdempotencyChecks {
   }
 
   @Check("F1")
-  public void makeFolderTwiceSucceeds(Subject s) {
+  public void makeFolderTwiceSucceeds(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.makeFolder("a/b/c", 0755);
     files.writeText("a/b/c/file", "kept", UTF_8);
@@ -161,7 +161,7 @@ public final class IdempotencyChecks {
   }
 
   @Check("F1")
-  public void removeOfAMissingFileIsNotFoundEachTime(Subject s) {
+  public void removeOfAMissingFileIsNotFoundEachTime(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("once", "x", UTF_8);
     files.remove("once", false);
@@ -171,7 +171,7 @@ public final class IdempotencyChecks {
   }
 
   @Check("F1")
-  public void sameWriteTwiceLeavesTheSameFile(Subject s) {
+  public void sameWriteTwiceLeavesTheSameFile(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("file", "content", UTF_8);
     files.writeText("file", "content", UTF_8);
@@ -182,7 +182,7 @@ public final class IdempotencyChecks {
   }
 
   @Check(value = "S1", needs = Renewing.class)
-  public void renewTwiceSucceeds(Subject s) {
+  public void renewTwiceSucceeds(CheckContext s) {
     Renewing renewing = s.as(Renewing.class);
     renewing.renew(Duration.ofMinutes(5));
     renewing.renew(Duration.ofMinutes(5));

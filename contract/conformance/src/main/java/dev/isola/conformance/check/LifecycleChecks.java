@@ -4,13 +4,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
 import dev.isola.spi.Bytes;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
-import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Sandbox;
@@ -39,7 +39,7 @@ public final class LifecycleChecks {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
   @Check("P2")
-  public void createGivesARunningSandboxWithTheIdOfItsSpec(Subject s) {
+  public void createGivesARunningSandboxWithTheIdOfItsSpec(CheckContext s) {
     SandboxSpec spec = s.spec().build();
     Sandbox sandbox = s.provider().create(spec);
     Expect.equal(spec.id(), sandbox.id(), "the id");
@@ -48,7 +48,7 @@ public final class LifecycleChecks {
   }
 
   @Check("P2")
-  public void idsOfAnyAllowedShapeAreTaken(Subject s) {
+  public void idsOfAnyAllowedShapeAreTaken(CheckContext s) {
     for (String shape : List.of("a", "0", "0123456789abcdefghijklmnopqrstuv")) {
       SandboxId id = new SandboxId(shape);
       try {
@@ -56,13 +56,13 @@ public final class LifecycleChecks {
         Expect.equal(id, sandbox.id(), "the id");
         Expect.that(sandbox.run(Command.argv("true")).succeeded(), "a command runs in " + id);
       } finally {
-        s.provider().destroy(id, Destroy.FORCE);
+        s.provider().destroy(id, DestroyOptions.FORCE);
       }
     }
   }
 
   @Check("P1")
-  public void nameIsTheFactorysAndStable(Subject s) {
+  public void nameIsTheFactorysAndStable(CheckContext s) {
     String name = s.info().name();
     Expect.equal(s.underTest().factory().name(), name, "the name");
     Expect.equal(name, s.anotherProcess().info().name(), "the name in another process");
@@ -70,7 +70,7 @@ public final class LifecycleChecks {
   }
 
   @Check("P9")
-  public void healthIsFastAndLeavesNothing(Subject s) {
+  public void healthIsFastAndLeavesNothing(CheckContext s) {
     List<SandboxId> before = ids(s.provider());
     long start = System.nanoTime();
     for (int i = 0; i < 5; i++) {
@@ -82,10 +82,10 @@ public final class LifecycleChecks {
   }
 
   @Check("P7")
-  public void inventoryShowsTheSandbox(Subject s) {
+  public void inventoryShowsTheSandbox(CheckContext s) {
     Instant before = Instant.now().minusSeconds(60);
     Sandbox sandbox = s.sandbox();
-    Sighting sighting = sighting(s.provider(), sandbox.id()).orElseThrow();
+    InventoryItem sighting = sighting(s.provider(), sandbox.id()).orElseThrow();
     Expect.equal(SandboxState.RUNNING, sighting.state(), "the state in the inventory");
     Expect.that(
         sighting.createdAt().isAfter(before)
@@ -94,14 +94,14 @@ public final class LifecycleChecks {
   }
 
   @Check("P7")
-  public void inventoryShowsEachSandboxOnce(Subject s) {
+  public void inventoryShowsEachSandboxOnce(CheckContext s) {
     List<SandboxId> made =
         Stream.generate(() -> s.create(spec -> spec)).limit(3).map(Sandbox::id).sorted().toList();
     Expect.equal(made, ids(s.provider()).stream().filter(made::contains).toList(), "the inventory");
   }
 
   @Check("S1")
-  public void filesOfTwoSandboxesAreSeparate(Subject s) {
+  public void filesOfTwoSandboxesAreSeparate(CheckContext s) {
     Sandbox one = s.create(spec -> spec);
     Sandbox other = s.create(spec -> spec);
     one.files().writeText("mine", "one", UTF_8);
@@ -111,7 +111,7 @@ public final class LifecycleChecks {
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void commandsOfTwoSandboxesAreSeparate(Subject s) {
+  public void commandsOfTwoSandboxesAreSeparate(CheckContext s) {
     Sandbox other = s.create(spec -> spec);
     s.sandbox().start(Command.argv("sleep", "1000").withTag("mine")).close();
     Attaching others = other.as(Attaching.class).orElseThrow();
@@ -119,12 +119,12 @@ public final class LifecycleChecks {
   }
 
   @Check("P4")
-  public void destroyOfOneLeavesTheOthers(Subject s) {
+  public void destroyOfOneLeavesTheOthers(CheckContext s) {
     Sandbox other = s.create(spec -> spec);
     s.sandbox().files().writeText("kept", "yes", UTF_8);
     try (Execution running = s.sandbox().start(Command.shell("echo $$; sleep 1000"))) {
-      String pid = Reading.of(running).until("\n").stdout().strip();
-      s.provider().destroy(other.id(), Destroy.FORCE);
+      String pid = ExecutionReader.of(running).until("\n").stdout().strip();
+      s.provider().destroy(other.id(), DestroyOptions.FORCE);
       Processes.expectAlive(s.sandbox(), pid, "the command in the sandbox that stays");
       Expect.equal("yes", s.output("cat kept"), "the file in the sandbox that stays");
       running.kill();
@@ -132,34 +132,34 @@ public final class LifecycleChecks {
   }
 
   @Check("P4")
-  public void destroyRemovesItFromTheInventory(Subject s) {
+  public void destroyRemovesItFromTheInventory(CheckContext s) {
     SandboxId id = s.sandbox().id();
-    s.provider().destroy(id, Destroy.NORMAL);
+    s.provider().destroy(id, DestroyOptions.NORMAL);
     Expect.that(!ids(s.provider()).contains(id), "the inventory does not show it any more");
     Expect.that(s.provider().attach(id).isEmpty(), "it cannot be attached to any more");
   }
 
   @Check("P3")
-  public void stateAfterDestroyIsDestroyed(Subject s) {
+  public void stateAfterDestroyIsDestroyed(CheckContext s) {
     Sandbox sandbox = s.sandbox();
-    s.provider().destroy(sandbox.id(), Destroy.NORMAL);
+    s.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
     Expect.equal(SandboxState.DESTROYED, sandbox.state(), "the state after destroy");
     Expect.equal(sandbox.id().value(), sandbox.id().toString(), "the id after destroy");
   }
 
   @Check("P5")
-  public void afterDestroyNoCommandRuns(Subject s) {
+  public void afterDestroyNoCommandRuns(CheckContext s) {
     Sandbox sandbox = s.sandbox();
-    s.provider().destroy(sandbox.id(), Destroy.NORMAL);
+    s.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
     Expect.gone("run", () -> sandbox.run(Command.argv("true")));
     Expect.gone("start", () -> sandbox.start(Command.shell("echo x")).close());
   }
 
   @Check("P5")
-  public void afterDestroyEveryFileCallFails(Subject s) {
+  public void afterDestroyEveryFileCallFails(CheckContext s) {
     Sandbox sandbox = s.sandbox();
     sandbox.files().writeText("file", "x", UTF_8);
-    s.provider().destroy(sandbox.id(), Destroy.NORMAL);
+    s.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
     Expect.gone("exists", () -> sandbox.files().stat("file", NOFOLLOW_LINKS));
     Expect.gone("readBytes", () -> sandbox.files().readBytes("file", 10));
     Expect.gone("writeText", () -> sandbox.files().writeText("new", "x", UTF_8));
@@ -171,31 +171,32 @@ public final class LifecycleChecks {
   }
 
   @Check(value = "P5", needs = Attaching.class)
-  public void afterDestroyCapabilitiesFail(Subject s) {
+  public void afterDestroyCapabilitiesFail(CheckContext s) {
     Attaching attaching = s.as(Attaching.class);
-    s.provider().destroy(s.sandbox().id(), Destroy.NORMAL);
+    s.provider().destroy(s.sandbox().id(), DestroyOptions.NORMAL);
     Expect.gone("executions", attaching::executions);
   }
 
   @Check("P4")
-  public void destroyEndsRunningCommands(Subject s) throws InterruptedException {
+  public void destroyEndsRunningCommands(CheckContext s) throws InterruptedException {
     Sandbox sandbox = s.sandbox();
     Execution running = sandbox.start(Command.shell("echo up; sleep 1000 & sleep 1000"));
-    Reading.of(running).until("up");
-    Together.start(
+    ExecutionReader.of(running).until("up");
+    ConcurrentCalls.start(
             () -> {
-              s.provider().destroy(sandbox.id(), Destroy.FORCE);
+              s.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
               return "";
             })
-        .within(PATIENCE, "destroy returns although commands run");
+        .get(PATIENCE, "destroy returns although commands run");
     Expect.that(
-        Together.start(() -> ended(running)).within(PATIENCE, "waiting for its command returns"),
+        ConcurrentCalls.start(() -> ended(running))
+            .get(PATIENCE, "waiting for its command returns"),
         "the command counts as ended");
     Expect.that(!ids(s.provider()).contains(sandbox.id()), "nothing is left in the inventory");
   }
 
   @Check("S1")
-  public void seedFilesAreThereBeforeTheFirstCommand(Subject s) {
+  public void seedFilesAreThereBeforeTheFirstCommand(CheckContext s) {
     byte[] bytes = {0, 1, 2, (byte) 0xff, '\n', (byte) 0xc3};
     Sandbox sandbox =
         s.create(
@@ -210,7 +211,7 @@ public final class LifecycleChecks {
   }
 
   @Check("S1")
-  public void environmentOfTheSpecReachesEveryCommand(Subject s) {
+  public void environmentOfTheSpecReachesEveryCommand(CheckContext s) {
     Sandbox sandbox = s.create(spec -> spec.env("COLOUR", "sea green").env("EMPTY", ""));
     Command show = Command.shell("printf '%s|%s' \"$COLOUR\" \"$EMPTY\"");
     Expect.equal("sea green|", sandbox.run(show).stdout().text(), "the first command's view");
@@ -218,7 +219,7 @@ public final class LifecycleChecks {
   }
 
   @Check("S1")
-  public void initRunsBeforeCreateReturns(Subject s) {
+  public void initRunsBeforeCreateReturns(CheckContext s) {
     Sandbox sandbox =
         s.create(
             spec ->
@@ -230,7 +231,7 @@ public final class LifecycleChecks {
   }
 
   @Check("S1")
-  public void cwdOfTheSpecIsWhereCommandsStart(Subject s) {
+  public void cwdOfTheSpecIsWhereCommandsStart(CheckContext s) {
     Sandbox sandbox =
         s.create(
             spec ->
@@ -241,7 +242,7 @@ public final class LifecycleChecks {
   }
 
   @Check("S1")
-  public void relativeFilePathsStartAtTheWorkingFolder(Subject s) {
+  public void relativeFilePathsStartAtTheWorkingFolder(CheckContext s) {
     Sandbox sandbox =
         s.create(
             spec ->
@@ -252,7 +253,7 @@ public final class LifecycleChecks {
   }
 
   @Check("S1")
-  public void workspaceMountNamesTheWorkspace(Subject s) {
+  public void workspaceMountNamesTheWorkspace(CheckContext s) {
     Sandbox sandbox = s.create(spec -> spec.workspaceMount("/box"));
     sandbox.files().writeText("/box/file", "in the box", UTF_8);
     Expect.equal("in the box", sandbox.run(Command.shell("cat file")).stdout().text(), "the file");
@@ -261,14 +262,14 @@ public final class LifecycleChecks {
   }
 
   @Check("S1")
-  public void callersWorkspaceIsUsedAndKept(Subject s) throws IOException {
+  public void callersWorkspaceIsUsedAndKept(CheckContext s) throws IOException {
     Path folder = Files.createTempDirectory("isola-own");
     try {
       Files.writeString(folder.resolve("given"), "by the caller");
       Sandbox sandbox = createOrNotRun(s, folder);
       Expect.equal("by the caller", sandbox.files().readText("given", UTF_8, 100), "the file");
       sandbox.files().write("made", new ByteArrayInputStream(new byte[] {7}), WriteOptions.DEFAULT);
-      s.provider().destroy(sandbox.id(), Destroy.FORCE);
+      s.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
       Expect.equal(
           "by the caller", Files.readString(folder.resolve("given")), "the file after destroy");
       Expect.equal(new byte[] {7}, Files.readAllBytes(folder.resolve("made")), "the made file");
@@ -280,7 +281,7 @@ public final class LifecycleChecks {
   }
 
   @Check(value = "S1", needs = Renewing.class)
-  public void ttlEndsTheSandboxWithItsCommands(Subject s) {
+  public void ttlEndsTheSandboxWithItsCommands(CheckContext s) {
     Sandbox sandbox = s.create(spec -> spec.deadline(Duration.ofSeconds(1)));
     Expect.eventually(PATIENCE, "the sandbox ends at its ttl", () -> isGone(sandbox));
     Expect.that(s.provider().attach(sandbox.id()).isEmpty(), "it cannot be attached to");
@@ -291,12 +292,12 @@ public final class LifecycleChecks {
             sighting(s.provider(), sandbox.id())
                 .filter(seen -> seen.state() == SandboxState.RUNNING)
                 .isEmpty());
-    s.provider().destroy(sandbox.id(), Destroy.NORMAL);
+    s.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
     expectNothingLeft(s, sandbox.id());
   }
 
   @Check(value = "S1", needs = Renewing.class)
-  public void renewedSandboxOutlivesItsTtl(Subject s) {
+  public void renewedSandboxOutlivesItsTtl(CheckContext s) {
     Sandbox sandbox = s.create(spec -> spec.deadline(Duration.ofSeconds(3)));
     sandbox.as(Renewing.class).orElseThrow().renew(Duration.ofMinutes(5));
     Expect.that(
@@ -305,7 +306,7 @@ public final class LifecycleChecks {
   }
 
   @Check("S1")
-  public void withoutLingerItEndsWithItsOwner(Subject s) {
+  public void withoutLingerItEndsWithItsOwner(CheckContext s) {
     Provider owner = s.anotherProcess();
     SandboxSpec spec = s.spec().linger(Duration.ZERO).build();
     Expect.that(owner.create(spec).run(Command.argv("true")).succeeded(), "it runs with its owner");
@@ -319,7 +320,7 @@ public final class LifecycleChecks {
                 .isEmpty());
   }
 
-  private static Sandbox createOrNotRun(Subject s, Path folder) {
+  private static Sandbox createOrNotRun(CheckContext s, Path folder) {
     try {
       return s.create(spec -> spec.workspacePath(folder));
     } catch (Unsupported | InvalidRequest e) {
@@ -347,16 +348,16 @@ public final class LifecycleChecks {
     return true;
   }
 
-  private static void expectNothingLeft(Subject s, SandboxId id) {
+  private static void expectNothingLeft(CheckContext s, SandboxId id) {
     Expect.that(sighting(s.provider(), id).isEmpty(), "the inventory shows nothing of it");
     Expect.that(s.provider().attach(id).isEmpty(), "it cannot be attached to");
   }
 
-  private static Optional<Sighting> sighting(Provider provider, SandboxId id) {
+  private static Optional<InventoryItem> sighting(Provider provider, SandboxId id) {
     return provider.inventory().stream().filter(seen -> seen.id().equals(id)).findAny();
   }
 
   private static List<SandboxId> ids(Provider provider) {
-    return provider.inventory().stream().map(Sighting::id).sorted().toList();
+    return provider.inventory().stream().map(InventoryItem::id).sorted().toList();
   }
 }

@@ -1,8 +1,8 @@
 package dev.isola.conformance.check;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.capability.Sandbox;
@@ -16,7 +16,7 @@ public final class LimitViewChecks {
   private static final int MEMORY_MB = 200;
   private static final long GIGABYTE = 1L << 30;
 
-  private static Sandbox limited(Subject s, LimitKind kind, ResourceLimits limits) {
+  private static Sandbox limited(CheckContext s, LimitKind kind, ResourceLimits limits) {
     if (!s.info().support().enforcedLimits().contains(kind)) {
       throw s.notRun("the provider does not declare " + kind + " as enforced");
     }
@@ -27,7 +27,7 @@ public final class LimitViewChecks {
   }
 
   @Check("S2")
-  public void aSandboxReadsItsLimitOfMemory(Subject s) {
+  public void aSandboxReadsItsLimitOfMemory(CheckContext s) {
     Sandbox sandbox = limited(s, LimitKind.MEMORY, ResourceLimits.DEFAULT.withMemoryMb(MEMORY_MB));
     ExecResult read =
         sandbox.run(
@@ -39,7 +39,7 @@ public final class LimitViewChecks {
   }
 
   @Check("S2")
-  public void aSandboxReadsItsShareOfTheProcessors(Subject s) {
+  public void aSandboxReadsItsShareOfTheProcessors(CheckContext s) {
     Sandbox sandbox = limited(s, LimitKind.CPU, ResourceLimits.DEFAULT.withCpu(0.5));
     ExecResult read =
         sandbox.run(
@@ -50,7 +50,7 @@ public final class LimitViewChecks {
   }
 
   @Check(value = "S2", tools = "nproc")
-  public void programsCountAsManyProcessorsAsTheyMayUse(Subject s) {
+  public void programsCountAsManyProcessorsAsTheyMayUse(CheckContext s) {
     Sandbox sandbox = limited(s, LimitKind.CPU, ResourceLimits.DEFAULT.withCpu(1));
     Expect.equal(
         "1\n", sandbox.run(Command.argv("nproc")).stdout().text(), "the processors of one core");
@@ -58,7 +58,7 @@ public final class LimitViewChecks {
 
   /** Every JDK that is there; the heap is a quarter of the memory unless it is told otherwise. */
   @Check("S2")
-  public void aJvmSizesItselfByTheLimits(Subject s) {
+  public void aJvmSizesItselfByTheLimits(CheckContext s) {
     String seen =
         view(
             s,
@@ -78,7 +78,7 @@ public final class LimitViewChecks {
   }
 
   @Check("S2")
-  public void nodeSizesItselfByTheLimits(Subject s) {
+  public void nodeSizesItselfByTheLimits(CheckContext s) {
     String seen =
         view(
             s,
@@ -91,7 +91,7 @@ public final class LimitViewChecks {
 
   /** The scheduler's own line, of the first program written in Go that is there: Go itself. */
   @Check("S2")
-  public void goSizesItselfByTheLimits(Subject s) {
+  public void goSizesItselfByTheLimits(CheckContext s) {
     String seen =
         view(
             s,
@@ -103,7 +103,7 @@ public final class LimitViewChecks {
   }
 
   @Check("S2")
-  public void pythonCountsTheProcessorsItMayUse(Subject s) {
+  public void pythonCountsTheProcessorsItMayUse(CheckContext s) {
     String seen =
         view(
             s,
@@ -114,7 +114,7 @@ public final class LimitViewChecks {
   }
 
   /** Returns what a runtime says of a sandbox with 1 GB and one processor. */
-  private static String view(Subject s, String script, String runtime) {
+  private static String view(CheckContext s, String script, String runtime) {
     Sandbox sandbox =
         limited(s, LimitKind.MEMORY, ResourceLimits.DEFAULT.withMemoryMb(1024).withCpu(1));
     ExecResult seen = sandbox.run(Command.shell(script).withTimeout(Duration.ofSeconds(60)));
@@ -125,7 +125,7 @@ public final class LimitViewChecks {
   }
 
   @Check("S2")
-  public void aSandboxCannotChangeItsLimits(Subject s) {
+  public void aSandboxCannotChangeItsLimits(CheckContext s) {
     Sandbox sandbox = limited(s, LimitKind.MEMORY, ResourceLimits.DEFAULT.withMemoryMb(MEMORY_MB));
     ExecResult written =
         sandbox.run(

@@ -1,8 +1,8 @@
 package dev.isola.conformance.check;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxState;
@@ -23,7 +23,7 @@ import java.util.Locale;
 public final class LimitsChecks {
   private static final ResourceLimits DEFAULT = ResourceLimits.DEFAULT;
 
-  private static Sandbox limited(Subject s, LimitKind kind, ResourceLimits limits) {
+  private static Sandbox limited(CheckContext s, LimitKind kind, ResourceLimits limits) {
     if (!s.info().support().enforcedLimits().contains(kind)) {
       throw s.notRun(
           "the provider does not declare "
@@ -47,7 +47,7 @@ public final class LimitsChecks {
   }
 
   @Check("S2")
-  public void fileDescriptorsAreLimited(Subject s) {
+  public void fileDescriptorsAreLimited(CheckContext s) {
     Sandbox sandbox = limited(s, LimitKind.FILE_DESCRIPTORS, DEFAULT.withFileDescriptors(32));
     ExecResult few = sandbox.run(nestedRedirections(5));
     Expect.equal("opened\n", few.stdout().text(), "the output with few descriptors");
@@ -58,7 +58,7 @@ public final class LimitsChecks {
   }
 
   @Check(value = "S2", tools = "tail")
-  public void memoryIsLimited(Subject s) {
+  public void memoryIsLimited(CheckContext s) {
     Sandbox sandbox = limited(s, LimitKind.MEMORY, DEFAULT.withMemoryMb(64));
     ExecResult few = sandbox.run(hog(1_000_000));
     Expect.that(few.succeeded(), "a megabyte fits into 64: " + few);
@@ -74,7 +74,7 @@ public final class LimitsChecks {
   }
 
   @Check(value = "S2", tools = "tail")
-  public void neighboursDoNotFeelALimit(Subject s) {
+  public void neighboursDoNotFeelALimit(CheckContext s) {
     Sandbox greedy =
         limited(s, LimitKind.MEMORY, DEFAULT.withMemoryMb(64).withDiskMb(32).withProcesses(24));
     Sandbox neighbour = s.create(spec -> spec);
@@ -94,7 +94,7 @@ public final class LimitsChecks {
   }
 
   @Check("S2")
-  public void aRequiredLimitThatIsNotEnforcedIsRefused(Subject s) {
+  public void aRequiredLimitThatIsNotEnforcedIsRefused(CheckContext s) {
     for (LimitKind kind : LimitKind.values()) {
       Expect.equal(
           s.info().support().enforcedLimits().contains(kind),
@@ -116,7 +116,7 @@ public final class LimitsChecks {
   }
 
   @Check("S2")
-  public void diskIsLimited(Subject s) {
+  public void diskIsLimited(CheckContext s) {
     Sandbox sandbox = limited(s, LimitKind.DISK, DEFAULT.withDiskMb(32));
     Command fill = Command.shell("head -c 100000000 /dev/zero > big");
     ExecResult result = sandbox.run(fill.withTimeout(Duration.ofSeconds(60)));
@@ -125,14 +125,17 @@ public final class LimitsChecks {
     sandbox.files().remove("big", false);
     Expect.thrown(
         "writing 40 MB through the file API",
-        () -> sandbox.files().write("big", Contents.of(new byte[40_000_000]), WriteOptions.DEFAULT),
+        () ->
+            sandbox
+                .files()
+                .write("big", FileContents.of(new byte[40_000_000]), WriteOptions.DEFAULT),
         LimitExceeded.class);
     Expect.that(!sandbox.files().exists("big"), "the file that did not fit is not there");
     worksOn(sandbox);
   }
 
   @Check(value = "S2", tools = "while")
-  public void diskIsLimitedForManyFilesToo(Subject s) {
+  public void diskIsLimitedForManyFilesToo(CheckContext s) {
     Sandbox sandbox = limited(s, LimitKind.DISK, DEFAULT.withDiskMb(32));
     Command fill =
         Command.shell(
@@ -144,11 +147,11 @@ public final class LimitsChecks {
     namesTheDisk(result);
     sandbox.run(Command.shell("rm -f f*"));
     worksOn(sandbox);
-    sandbox.files().write("small", Contents.of(new byte[1_000_000]), WriteOptions.DEFAULT);
+    sandbox.files().write("small", FileContents.of(new byte[1_000_000]), WriteOptions.DEFAULT);
   }
 
   @Check("S2")
-  public void commandsWithoutATimeoutGetTheDefault(Subject s) {
+  public void commandsWithoutATimeoutGetTheDefault(CheckContext s) {
     Sandbox sandbox = limited(s, LimitKind.TIMEOUT, DEFAULT.withTimeout(Duration.ofMillis(700)));
     ExecResult result = sandbox.run(Command.shell("echo begun; sleep 20"));
     Expect.that(result.timedOut(), "the sandbox's timeout ends the command: " + result.exit());
@@ -160,7 +163,7 @@ public final class LimitsChecks {
   }
 
   @Check(value = "S2", needs = UsageReporting.class, tools = "while")
-  public void processorTimeIsLimited(Subject s) {
+  public void processorTimeIsLimited(CheckContext s) {
     Sandbox sandbox = limited(s, LimitKind.CPU, DEFAULT.withCpu(0.25));
     UsageReporting usage = sandbox.as(UsageReporting.class).orElseThrow();
     Duration before = usage.usage().cpuTime();
@@ -175,7 +178,7 @@ public final class LimitsChecks {
   }
 
   @Check("S2")
-  public void bandwidthIsLimited(Subject s) {
+  public void bandwidthIsLimited(CheckContext s) {
     limited(s, LimitKind.BANDWIDTH, DEFAULT);
     throw s.notRun("the kit has no peer outside the sandbox to measure bandwidth with");
   }

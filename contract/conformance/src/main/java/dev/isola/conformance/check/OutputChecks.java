@@ -3,8 +3,8 @@ package dev.isola.conformance.check;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
 import dev.isola.spi.exec.CapturedOutput;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
@@ -18,7 +18,7 @@ public final class OutputChecks {
   private static final int FLOOD = 50 * 1024 * 1024;
 
   @Check("X1")
-  public void countIsExactBeyondTheLimit(Subject s) {
+  public void countIsExactBeyondTheLimit(CheckContext s) {
     CapturedOutput out = run(s, "head -c 3000000 /dev/zero", new OutputLimit(1000, 500)).stdout();
     Expect.equal(3_000_000L, out.total(), "the count");
     Expect.equal(1000, out.head().size(), "the size of the head");
@@ -28,7 +28,7 @@ public final class OutputChecks {
   }
 
   @Check("X1")
-  public void headAndTailAreTheTwoEnds(Subject s) {
+  public void headAndTailAreTheTwoEnds(CheckContext s) {
     String all = numbers(20_000);
     CapturedOutput out = run(s, "seq 1 20000", new OutputLimit(100, 200)).stdout();
     Expect.equal(all.substring(0, 100), out.head().utf8(), "the head");
@@ -37,7 +37,7 @@ public final class OutputChecks {
   }
 
   @Check("X1")
-  public void exactlyTheLimitIsNotTruncated(Subject s) {
+  public void exactlyTheLimitIsNotTruncated(CheckContext s) {
     CapturedOutput out = run(s, "printf 0123456789", new OutputLimit(6, 4)).stdout();
     Expect.that(!out.truncated(), "ten bytes fit in ten");
     Expect.equal("0123456789", out.text(), "the text");
@@ -46,7 +46,7 @@ public final class OutputChecks {
   }
 
   @Check("X1")
-  public void limitZeroOnlyCounts(Subject s) {
+  public void limitZeroOnlyCounts(CheckContext s) {
     CapturedOutput out = run(s, "head -c 100000 /dev/zero", new OutputLimit(0, 0)).stdout();
     Expect.equal(100_000L, out.total(), "the count");
     Expect.equal(0, out.head().size() + out.tail().size(), "what was kept");
@@ -54,7 +54,7 @@ public final class OutputChecks {
   }
 
   @Check("X1")
-  public void everyByteComesThrough(Subject s) {
+  public void everyByteComesThrough(CheckContext s) {
     String octal =
         IntStream.range(0, 256)
             .mapToObj(value -> String.format(Locale.ROOT, "\\%03o", value))
@@ -68,7 +68,7 @@ public final class OutputChecks {
   }
 
   @Check("X1")
-  public void noNewlineIsAddedOrTaken(Subject s) {
+  public void noNewlineIsAddedOrTaken(CheckContext s) {
     Expect.equal("x", s.output("printf x"), "one letter");
     Expect.equal("\n\n\n", s.output("printf '\\n\\n\\n'"), "three newlines");
     Expect.equal("a\r\nb", s.output("printf 'a\\r\\nb'"), "a carriage return");
@@ -76,7 +76,7 @@ public final class OutputChecks {
   }
 
   @Check("X1")
-  public void silenceIsEmpty(Subject s) {
+  public void silenceIsEmpty(CheckContext s) {
     ExecResult result = s.run("true");
     Expect.equal(0L, result.stdout().total() + result.stderr().total(), "the count");
     Expect.equal("", result.stdout().text() + result.stderr().text(), "the text");
@@ -84,7 +84,7 @@ public final class OutputChecks {
   }
 
   @Check("X1")
-  public void channelsAreCountedApart(Subject s) {
+  public void channelsAreCountedApart(CheckContext s) {
     ExecResult result =
         run(
             s,
@@ -95,7 +95,7 @@ public final class OutputChecks {
   }
 
   @Check("X1")
-  public void characterWrittenInTwoHalvesIsWhole(Subject s) {
+  public void characterWrittenInTwoHalvesIsWhole(CheckContext s) {
     Expect.equal(
         "caf\u00e9 \u20ac",
         s.output("printf 'caf\\303'; printf '\\251 \\342'; printf '\\202'; printf '\\254'"),
@@ -103,7 +103,7 @@ public final class OutputChecks {
   }
 
   @Check("X5")
-  public void floodIsCountedExactly(Subject s) {
+  public void floodIsCountedExactly(CheckContext s) {
     ExecResult result = run(s, "head -c " + FLOOD + " /dev/zero; echo end", OutputLimit.DEFAULT);
     Expect.equal(FLOOD + 4L, result.stdout().total(), "the count");
     byte[] tail = result.stdout().tail().toArray();
@@ -112,12 +112,12 @@ public final class OutputChecks {
   }
 
   @Check("X1")
-  public void manyLinesComeWholeAndInOrder(Subject s) {
+  public void manyLinesComeWholeAndInOrder(CheckContext s) {
     Expect.equal(numbers(20_000), s.output("seq 1 20000"), "twenty thousand lines");
   }
 
   @Check("X1")
-  public void manySmallWritesComeWholeAndInOrder(Subject s) {
+  public void manySmallWritesComeWholeAndInOrder(CheckContext s) {
     Expect.equal(
         numbers(3_000),
         s.output("seq 1 3000 | while read x; do echo $x; done"),
@@ -125,19 +125,19 @@ public final class OutputChecks {
   }
 
   @Check("X1")
-  public void lastWordsBeforeASuddenDeathAreKept(Subject s) {
+  public void lastWordsBeforeASuddenDeathAreKept(CheckContext s) {
     ExecResult result = s.run("seq 1 1000; echo last; kill -9 $$");
     Expect.equal(numbers(1000) + "last\n", result.stdout().text(), "stdout");
   }
 
   @Check("X1")
-  public void outputRedirectedToTheOtherChannelStaysThere(Subject s) {
+  public void outputRedirectedToTheOtherChannelStaysThere(CheckContext s) {
     ExecResult result = s.run("cat /no/such/file 2>&1; echo moved >&2");
     Expect.contains(result.stdout().text(), "/no/such/file", "stdout");
     Expect.equal("moved\n", result.stderr().text(), "stderr");
   }
 
-  private static ExecResult run(Subject s, String shell, OutputLimit limit) {
+  private static ExecResult run(CheckContext s, String shell, OutputLimit limit) {
     return s.sandbox().run(Command.shell(shell), limit);
   }
 

@@ -1,9 +1,9 @@
 package dev.isola.conformance.check;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Pausing;
@@ -21,7 +21,7 @@ import java.util.List;
 public final class PausingChecks {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-  private static Pausing pausing(Subject s, PauseKind kind) {
+  private static Pausing pausing(CheckContext s, PauseKind kind) {
     Pausing pausing = s.as(Pausing.class);
     if (!pausing.kinds().contains(kind)) {
       throw s.notRun("the provider does not pause this way: " + kind);
@@ -41,7 +41,7 @@ public final class PausingChecks {
       value = "P6",
       needs = Pausing.class,
       tools = {"date", "while"})
-  public void nothingRunsWhileItIsPausedInMemory(Subject s) {
+  public void nothingRunsWhileItIsPausedInMemory(CheckContext s) {
     Pausing pausing = pausing(s, PauseKind.MEMORY);
     Command clock = Command.shell("while :; do date +%s >> ticks; sleep 0.1; done");
     try (Execution ticking = s.sandbox().start(clock)) {
@@ -57,7 +57,7 @@ public final class PausingChecks {
     }
   }
 
-  private static List<Long> ticks(Subject s) {
+  private static List<Long> ticks(CheckContext s) {
     return s.output("cat ticks 2> /dev/null || true")
         .lines()
         .filter(line -> !line.isBlank())
@@ -74,10 +74,10 @@ public final class PausingChecks {
   }
 
   @Check(value = "P6", needs = Pausing.class)
-  public void processesAreGoneAfterAPauseToTheFileSystem(Subject s) {
+  public void processesAreGoneAfterAPauseToTheFileSystem(CheckContext s) {
     Pausing pausing = pausing(s, PauseKind.FILESYSTEM);
     Execution before = s.sandbox().start(Command.shell("sleep 1000"));
-    s.sandbox().files().write("kept", Contents.of(new byte[100_000]), WriteOptions.DEFAULT);
+    s.sandbox().files().write("kept", FileContents.of(new byte[100_000]), WriteOptions.DEFAULT);
     pausing.pause(PauseKind.FILESYSTEM);
     pausing.resume();
     Expect.equal("100000\n", s.output("wc -c < kept"), "the size of the file that was kept");
@@ -86,7 +86,7 @@ public final class PausingChecks {
   }
 
   @Check(value = "P6", needs = Pausing.class)
-  public void callsAreRefusedWhileItIsPaused(Subject s) {
+  public void callsAreRefusedWhileItIsPaused(CheckContext s) {
     Pausing pausing = s.as(Pausing.class);
     for (PauseKind kind : pausing.kinds()) {
       pausing.pause(kind);
@@ -101,7 +101,7 @@ public final class PausingChecks {
   @Check(
       value = "P6",
       needs = {Pausing.class, Attaching.class})
-  public void aPausedSandboxIsSeenAndResumedByAnotherProcess(Subject s) {
+  public void aPausedSandboxIsSeenAndResumedByAnotherProcess(CheckContext s) {
     Pausing pausing = s.as(Pausing.class);
     for (PauseKind kind : pausing.kinds()) {
       pausing.pause(kind);
@@ -127,12 +127,12 @@ public final class PausingChecks {
   }
 
   @Check(value = "P4", needs = Pausing.class)
-  public void aPausedSandboxCanBeDestroyed(Subject s) {
+  public void aPausedSandboxCanBeDestroyed(CheckContext s) {
     for (PauseKind kind : s.as(Pausing.class).kinds()) {
       Sandbox sandbox = s.create(spec -> spec);
       sandbox.start(Command.shell("sleep 1000")).close();
       sandbox.as(Pausing.class).orElseThrow().pause(kind);
-      s.provider().destroy(sandbox.id(), Destroy.NORMAL);
+      s.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
       Expect.that(s.provider().attach(sandbox.id()).isEmpty(), "it is gone after " + kind);
     }
   }

@@ -1,8 +1,8 @@
 package dev.isola.conformance.check;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
@@ -52,7 +52,7 @@ public final class ProcessLimitChecks {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  private static Sandbox limited(Subject s, LimitKind kind, ResourceLimits limits) {
+  private static Sandbox limited(CheckContext s, LimitKind kind, ResourceLimits limits) {
     if (!s.info().support().enforcedLimits().contains(kind)) {
       throw s.notRun(
           "the provider does not declare " + kind.name().toLowerCase(Locale.ROOT) + " as enforced");
@@ -70,7 +70,7 @@ public final class ProcessLimitChecks {
   }
 
   @Check(value = "S2", tools = "while")
-  public void processesAreLimited(Subject s) {
+  public void processesAreLimited(CheckContext s) {
     Sandbox sandbox = limited(s, LimitKind.PROCESSES, DEFAULT.withProcesses(24));
     ExecResult few = sandbox.run(sleepers(20, "kill $p"));
     Expect.equal("started\n", few.stdout().text(), "what 20 processes in a limit of 24 say");
@@ -95,7 +95,7 @@ public final class ProcessLimitChecks {
   }
 
   @Check(value = "S2", tools = "python3")
-  public void threadsAreNotProcesses(Subject s) {
+  public void threadsAreNotProcesses(CheckContext s) {
     Sandbox sandbox = limited(s, LimitKind.THREADS, DEFAULT.withProcesses(4));
     ExecResult result = sandbox.run(threads(600));
     Expect.equal("600 threads\n", result.stdout().text(), "what 600 threads say: " + result);
@@ -103,7 +103,7 @@ public final class ProcessLimitChecks {
   }
 
   @Check(value = "S2", tools = "python3")
-  public void threadsAreLimited(Subject s) {
+  public void threadsAreLimited(CheckContext s) {
     Sandbox sandbox = limited(s, LimitKind.THREADS, DEFAULT.withThreads(100));
     ExecResult result = sandbox.run(threads(600));
     Expect.that(!result.succeeded(), "600 threads do not fit into a limit of 100: " + result);
@@ -113,15 +113,15 @@ public final class ProcessLimitChecks {
   }
 
   @Check("S2")
-  public void commandsWaitWhileOthersTakeAllThreads(Subject s) throws InterruptedException {
+  public void commandsWaitWhileOthersTakeAllThreads(CheckContext s) throws InterruptedException {
     Sandbox sandbox = limited(s, LimitKind.THREADS, DEFAULT.withThreads(8));
     Command one = Command.argv("sleep", "0.1");
-    List<Exit> ends = Together.all(64, number -> sandbox.run(one).exit());
+    List<Exit> ends = ConcurrentCalls.all(64, number -> sandbox.run(one).exit());
     Expect.equal(Collections.nCopies(64, new Exit.Exited(0)), ends, "how 64 commands at once end");
   }
 
   @Check(value = "S2", tools = "python3")
-  public void aForkBombLeavesRoomForCommands(Subject s) {
+  public void aForkBombLeavesRoomForCommands(CheckContext s) {
     Sandbox sandbox = limited(s, LimitKind.PROCESSES, DEFAULT.withProcesses(40).withThreads(200));
     try (Execution bomb = sandbox.start(Command.argv("python3", "-c", BOMB))) {
       bomb.await(Duration.ofSeconds(20));
@@ -141,7 +141,7 @@ public final class ProcessLimitChecks {
   }
 
   @Check(value = "S2", tools = "setsid")
-  public void processesThatTheirLeaderLeftBehindLeaveRoomForCommands(Subject s) {
+  public void processesThatTheirLeaderLeftBehindLeaveRoomForCommands(CheckContext s) {
     Sandbox sandbox = limited(s, LimitKind.PROCESSES, DEFAULT.withProcesses(40).withThreads(200));
     sandbox.run(
         Command.shell(
@@ -154,7 +154,7 @@ public final class ProcessLimitChecks {
   }
 
   @Check(value = "S2", tools = "python3")
-  public void allThreadsTakenLeaveRoomForCommands(Subject s) {
+  public void allThreadsTakenLeaveRoomForCommands(CheckContext s) {
     Sandbox sandbox = limited(s, LimitKind.THREADS, DEFAULT.withThreads(200));
     String stay = THREADS.replace("stop.set()\n    sys.exit(1)", "sys.stdout.flush(); stop.wait()");
     try (Execution crowd = sandbox.start(Command.argv("python3", "-c", stay, "1000"))) {

@@ -1,8 +1,8 @@
 package dev.isola.conformance.check;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.exec.Channel;
 import dev.isola.spi.exec.Command;
@@ -17,79 +17,80 @@ import java.util.Set;
 public final class PtyChecks {
   private static final TerminalSize SIZE = new TerminalSize(80, 24);
 
-  private static Terminal open(Subject s, String shell) {
+  private static Terminal open(CheckContext s, String shell) {
     return open(s, Command.shell(shell));
   }
 
-  private static Terminal open(Subject s, Command command) {
+  private static Terminal open(CheckContext s, Command command) {
     return s.as(Terminals.class).open(command, SIZE);
   }
 
   @Check(value = "X6", needs = Terminals.class)
-  public void standardStreamsAreATerminal(Subject s) {
+  public void standardStreamsAreATerminal(CheckContext s) {
     String script = "test -t 0 && test -t 1 && test -t 2 && echo it is a terminal";
-    try (Screen screen = new Screen(open(s, script))) {
-      Expect.equal(new Exit.Exited(0), screen.end(), "the exit");
+    try (BackgroundReader screen = new BackgroundReader(open(s, script))) {
+      Expect.equal(new Exit.Exited(0), screen.awaitExit(), "the exit");
       Expect.equal("it is a terminal\r\n", screen.text(), "what is shown");
     }
     Expect.that(!s.run("test -t 1").succeeded(), "without a terminal there is none");
   }
 
   @Check(value = "X6", needs = Terminals.class)
-  public void everythingArrivesOnTheTerminalsChannel(Subject s) {
-    try (Screen screen = new Screen(open(s, "echo to stdout; echo to stderr >&2"))) {
-      screen.end();
+  public void everythingArrivesOnTheTerminalsChannel(CheckContext s) {
+    try (BackgroundReader screen =
+        new BackgroundReader(open(s, "echo to stdout; echo to stderr >&2"))) {
+      screen.awaitExit();
       Expect.equal("to stdout\r\nto stderr\r\n", screen.text(), "what is shown");
       Expect.equal(Set.of(Channel.TERMINAL), screen.channels(), "the channels");
     }
   }
 
   @Check(value = "X6", needs = Terminals.class, tools = "stty")
-  public void theSizeIsAsAskedAndChanges(Subject s) {
+  public void theSizeIsAsAskedAndChanges(CheckContext s) {
     String script = "stty size; read line; stty size";
     Terminal terminal = s.as(Terminals.class).open(Command.shell(script), new TerminalSize(97, 31));
-    try (Screen screen = new Screen(terminal)) {
-      screen.shows("31 97\r\n");
+    try (BackgroundReader screen = new BackgroundReader(terminal)) {
+      screen.awaitText("31 97\r\n");
       terminal.resize(new TerminalSize(132, 43));
-      screen.type("\n").shows("43 132\r\n");
-      Expect.equal(new Exit.Exited(0), screen.end(), "the exit");
+      screen.type("\n").awaitText("43 132\r\n");
+      Expect.equal(new Exit.Exited(0), screen.awaitExit(), "the exit");
     }
   }
 
   @Check(value = "X6", needs = Terminals.class, tools = "while")
-  public void aResizeIsSignalled(Subject s) {
+  public void aResizeIsSignalled(CheckContext s) {
     // A shell may run the trap at once and give up reading, or run it after the line was read.
     String script = "trap 'echo resized' WINCH; echo ready; while true; do read line; done";
     Terminal terminal = open(s, script);
-    try (Screen screen = new Screen(terminal)) {
-      screen.shows("ready\r\n");
+    try (BackgroundReader screen = new BackgroundReader(terminal)) {
+      screen.awaitText("ready\r\n");
       terminal.resize(new TerminalSize(100, 30));
-      screen.type("go\n").shows("resized");
+      screen.type("go\n").awaitText("resized");
     }
   }
 
   @Check(value = "X6", needs = Terminals.class)
-  public void whatIsTypedIsEchoedAndRead(Subject s) {
-    try (Screen screen = new Screen(open(s, "read line; echo \"got $line\""))) {
-      screen.type("some words\n").shows("some words\r\n").shows("got some words\r\n");
-      Expect.equal(new Exit.Exited(0), screen.end(), "the exit");
+  public void whatIsTypedIsEchoedAndRead(CheckContext s) {
+    try (BackgroundReader screen = new BackgroundReader(open(s, "read line; echo \"got $line\""))) {
+      screen.type("some words\n").awaitText("some words\r\n").awaitText("got some words\r\n");
+      Expect.equal(new Exit.Exited(0), screen.awaitExit(), "the exit");
     }
   }
 
   @Check(value = "X6", needs = Terminals.class)
-  public void controlDIsEndOfFile(Subject s) {
-    try (Screen screen = new Screen(open(s, "cat; echo after"))) {
-      screen.type("line\n").shows("line\r\nline\r\n").type("\u0004").shows("after\r\n");
-      Expect.equal(new Exit.Exited(0), screen.end(), "the exit");
+  public void controlDIsEndOfFile(CheckContext s) {
+    try (BackgroundReader screen = new BackgroundReader(open(s, "cat; echo after"))) {
+      screen.type("line\n").awaitText("line\r\nline\r\n").type("\u0004").awaitText("after\r\n");
+      Expect.equal(new Exit.Exited(0), screen.awaitExit(), "the exit");
     }
   }
 
   @Check(value = "X6", needs = Terminals.class)
-  public void controlCInterrupts(Subject s) {
+  public void controlCInterrupts(CheckContext s) {
     // Some shells lose a signal that comes before they wait, so it is sent once cat is seen to run.
-    try (Screen screen = new Screen(open(s, "cat"))) {
-      screen.type("line\n").shows("line\r\nline\r\n").type("\u0003");
-      Exit exit = screen.end();
+    try (BackgroundReader screen = new BackgroundReader(open(s, "cat"))) {
+      screen.type("line\n").awaitText("line\r\nline\r\n").type("\u0003");
+      Exit exit = screen.awaitExit();
       Expect.that(
           exit.equals(new Exit.Signaled(Signal.INT)) || exit.equals(new Exit.Exited(130)),
           "it ends by SIGINT, not with " + exit);
@@ -97,66 +98,68 @@ public final class PtyChecks {
   }
 
   @Check(value = "X6", needs = Terminals.class)
-  public void theExitCodeIsTold(Subject s) {
-    try (Screen screen = new Screen(open(s, "echo bye; exit 42"))) {
-      Expect.equal(new Exit.Exited(42), screen.end(), "the exit");
+  public void theExitCodeIsTold(CheckContext s) {
+    try (BackgroundReader screen = new BackgroundReader(open(s, "echo bye; exit 42"))) {
+      Expect.equal(new Exit.Exited(42), screen.awaitExit(), "the exit");
       Expect.equal("bye\r\n", screen.text(), "what is shown");
     }
   }
 
   @Check(value = "X6", needs = Terminals.class)
-  public void whatStaysInTheBackgroundDoesNotHoldTheExit(Subject s) {
-    try (Screen screen = new Screen(open(s, "sleep 1000 & echo started; exit 3"))) {
-      Exit exit = screen.end();
+  public void whatStaysInTheBackgroundDoesNotHoldTheExit(CheckContext s) {
+    try (BackgroundReader screen =
+        new BackgroundReader(open(s, "sleep 1000 & echo started; exit 3"))) {
+      Exit exit = screen.awaitExit();
       Expect.equal(new Exit.Exited(3), exit, "the exit");
       Expect.contains(screen.text(), "started", "what is shown");
     }
   }
 
   @Check(value = "X6", needs = Terminals.class)
-  public void theTerminalsTypeIsSet(Subject s) {
-    try (Screen screen = new Screen(open(s, "echo \"type=$TERM.\""))) {
-      screen.shows("type=xterm-256color.");
+  public void theTerminalsTypeIsSet(CheckContext s) {
+    try (BackgroundReader screen = new BackgroundReader(open(s, "echo \"type=$TERM.\""))) {
+      screen.awaitText("type=xterm-256color.");
     }
     Command plain = Command.shell("echo \"type=$TERM.\"").withEnv("TERM", "dumb");
-    try (Screen screen = new Screen(open(s, plain))) {
-      screen.shows("type=dumb.");
+    try (BackgroundReader screen = new BackgroundReader(open(s, plain))) {
+      screen.awaitText("type=dumb.");
     }
   }
 
   @Check(value = "X6", needs = Terminals.class)
-  public void unicodePassesBothWays(Subject s) {
-    try (Screen screen = new Screen(open(s, "read line; echo \"[$line]\""))) {
-      screen.type("größe 日本 🏝\n").shows("[größe 日本 🏝]\r\n");
+  public void unicodePassesBothWays(CheckContext s) {
+    try (BackgroundReader screen = new BackgroundReader(open(s, "read line; echo \"[$line]\""))) {
+      screen.type("größe 日本 🏝\n").awaitText("[größe 日本 🏝]\r\n");
     }
   }
 
   @Check(value = "X6", needs = Terminals.class)
-  public void killEndsIt(Subject s) {
+  public void killEndsIt(CheckContext s) {
     Terminal terminal = open(s, "echo ready; sleep 1000");
-    try (Screen screen = new Screen(terminal)) {
-      screen.shows("ready");
+    try (BackgroundReader screen = new BackgroundReader(terminal)) {
+      screen.awaitText("ready");
       terminal.kill();
-      Expect.equal(new Exit.Signaled(Signal.KILL), screen.end(), "the exit");
+      Expect.equal(new Exit.Signaled(Signal.KILL), screen.awaitExit(), "the exit");
       terminal.resize(new TerminalSize(10, 10));
       terminal.kill();
     }
   }
 
   @Check(value = "X6", needs = Terminals.class)
-  public void aTimeoutEndsIt(Subject s) {
+  public void aTimeoutEndsIt(CheckContext s) {
     Command command = Command.shell("echo ready; sleep 1000").withTimeout(Duration.ofMillis(700));
-    try (Screen screen = new Screen(open(s, command))) {
-      Exit exit = screen.end();
+    try (BackgroundReader screen = new BackgroundReader(open(s, command))) {
+      Exit exit = screen.awaitExit();
       Expect.that(exit instanceof Exit.TimedOut, "it ends by its timeout, not with " + exit);
       Expect.equal("ready\r\n", screen.text(), "what is shown");
     }
   }
 
   @Check(value = "X6", needs = Terminals.class)
-  public void muchOutputArrivesWhole(Subject s) {
-    try (Screen screen = new Screen(open(s, "head -c 3000000 /dev/zero; echo end"))) {
-      Expect.equal(new Exit.Exited(0), screen.end(), "the exit");
+  public void muchOutputArrivesWhole(CheckContext s) {
+    try (BackgroundReader screen =
+        new BackgroundReader(open(s, "head -c 3000000 /dev/zero; echo end"))) {
+      Expect.equal(new Exit.Exited(0), screen.awaitExit(), "the exit");
       Expect.equal(3_000_005, screen.text().length(), "the bytes that are shown");
       Expect.that(screen.text().endsWith("\0end\r\n"), "the end is shown last");
     }

@@ -1,15 +1,15 @@
 package dev.isola.conformance.check;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.spec.ResourceLimits;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.time.Duration;
 import java.util.UUID;
 
@@ -35,13 +35,13 @@ public final class QuotaChecks {
 
   private static final ResourceLimits LIMITS = ResourceLimits.DEFAULT.withDiskMb(LIMIT_MB);
 
-  private static void needsQuota(Subject s) {
+  private static void needsQuota(CheckContext s) {
     if (!s.info().support().enforcedLimits().contains(LimitKind.DISK)) {
       throw s.notRun("the provider does not declare disk as enforced");
     }
   }
 
-  private static Sandbox limited(Subject s) {
+  private static Sandbox limited(CheckContext s) {
     needsQuota(s);
     return s.create(spec -> spec.limits(LIMITS));
   }
@@ -64,7 +64,7 @@ public final class QuotaChecks {
   }
 
   @Check(value = "S2", tools = "while")
-  public void aSilentWriterIsLimited(Subject s) {
+  public void aSilentWriterIsLimited(CheckContext s) {
     Sandbox sandbox = limited(s);
     isWithinTheLimit(number(sandbox, FILL + COUNT));
     goesOn(sandbox);
@@ -73,7 +73,7 @@ public final class QuotaChecks {
   @Check(
       value = "S2",
       tools = {"while", "setsid"})
-  public void aWriterInASessionOfItsOwnIsLimited(Subject s) {
+  public void aWriterInASessionOfItsOwnIsLimited(CheckContext s) {
     Sandbox sandbox = limited(s);
     ExecResult started =
         sandbox.run(
@@ -89,7 +89,7 @@ public final class QuotaChecks {
   }
 
   @Check(value = "S2", tools = "while")
-  public void openFilesWithoutANameAreLimited(Subject s) {
+  public void openFilesWithoutANameAreLimited(CheckContext s) {
     Sandbox sandbox = limited(s);
     long whole =
         number(
@@ -102,7 +102,7 @@ public final class QuotaChecks {
   }
 
   @Check(value = "S2", tools = "while")
-  public void deepFoldersAreLimited(Subject s) {
+  public void deepFoldersAreLimited(CheckContext s) {
     Sandbox sandbox = limited(s);
     isWithinTheLimit(
         number(
@@ -114,13 +114,13 @@ public final class QuotaChecks {
   }
 
   @Check(value = "S2", tools = "while")
-  public void volumesAreLimited(Subject s) {
+  public void volumesAreLimited(CheckContext s) {
     needsQuota(s);
-    if (!s.info().support().volumeTypes().contains(Volume.Type.VOLUME)) {
+    if (!s.info().support().volumeTypes().contains(VolumeMount.Type.VOLUME)) {
       throw s.notRun("the provider has no named volumes");
     }
     String name = "quota-" + UUID.randomUUID();
-    Volume volume = new Volume(Volume.Type.VOLUME, name, "/volume", false);
+    VolumeMount volume = new VolumeMount(VolumeMount.Type.VOLUME, name, "/volume", false);
     Sandbox sandbox = s.create(spec -> spec.limits(LIMITS).volume(volume));
     isWithinTheLimit(number(sandbox, "cd /volume; " + FILL + COUNT));
     sandbox.run(Command.shell("rm /volume/big*; echo kept > /volume/file"));
@@ -132,7 +132,7 @@ public final class QuotaChecks {
   }
 
   @Check(value = "S2", tools = "while")
-  public void emptyFilesAreLimited(Subject s) {
+  public void emptyFilesAreLimited(CheckContext s) {
     Sandbox sandbox = limited(s);
     long files =
         number(
@@ -146,7 +146,7 @@ public final class QuotaChecks {
 
   /** A tmpfs has no files of the disk, but empty ones must not be without end there either. */
   @Check(value = "S2", tools = "while")
-  public void emptyFilesInMemoryAreLimited(Subject s) {
+  public void emptyFilesInMemoryAreLimited(CheckContext s) {
     if (s.info().isolation() != Isolation.CONTAINER) {
       throw s.notRun("the memory of a kernel of its own is limited as a whole");
     }

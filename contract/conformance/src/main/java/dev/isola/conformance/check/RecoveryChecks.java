@@ -4,16 +4,16 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
 import dev.isola.conformance.Expect;
 import dev.isola.conformance.ProviderUnderTest;
-import dev.isola.conformance.Subject;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.InstanceId;
+import dev.isola.spi.InventoryItem;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
-import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
@@ -33,9 +33,9 @@ public final class RecoveryChecks {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
   @Check("P7")
-  public void anotherProcessSeesItInItsInventory(Subject s) {
-    Sighting ours = sighting(s.provider(), s.sandbox().id()).orElseThrow();
-    Sighting theirs =
+  public void anotherProcessSeesItInItsInventory(CheckContext s) {
+    InventoryItem ours = sighting(s.provider(), s.sandbox().id()).orElseThrow();
+    InventoryItem theirs =
         sighting(s.anotherProcess(), s.sandbox().id())
             .orElseThrow(() -> new CheckFailed("another process does not see the sandbox"));
     Expect.equal(SandboxState.RUNNING, theirs.state(), "the state they see");
@@ -43,7 +43,7 @@ public final class RecoveryChecks {
   }
 
   @Check("P7")
-  public void anotherProcessAttachesAndFindsTheFiles(Subject s) {
+  public void anotherProcessAttachesAndFindsTheFiles(CheckContext s) {
     s.sandbox().files().writeText("folder/mark", "from the first", UTF_8);
     Sandbox again = attached(s.anotherProcess(), s.sandbox().id());
     Expect.equal(s.sandbox().id(), again.id(), "the id");
@@ -55,7 +55,7 @@ public final class RecoveryChecks {
   }
 
   @Check("S1")
-  public void specHoldsInAnotherProcess(Subject s) {
+  public void specHoldsInAnotherProcess(CheckContext s) {
     Sandbox sandbox =
         s.create(spec -> spec.env("COLOUR", "green").workspaceMount("/box").cwd("/box"));
     sandbox.files().writeText("/box/here", "x", UTF_8);
@@ -66,7 +66,7 @@ public final class RecoveryChecks {
   }
 
   @Check("S2")
-  public void defaultTimeoutHoldsInAnotherProcess(Subject s) throws InterruptedException {
+  public void defaultTimeoutHoldsInAnotherProcess(CheckContext s) throws InterruptedException {
     if (!s.info().support().enforcedLimits().contains(LimitKind.TIMEOUT)) {
       throw s.notRun("the provider does not enforce the spec's timeout");
     }
@@ -74,14 +74,14 @@ public final class RecoveryChecks {
     SandboxId id = s.create(spec -> spec.limits(limits)).id();
     Sandbox again = attached(s.anotherProcess(), id);
     Expect.that(
-        Together.start(() -> again.run(Command.argv("sleep", "1000")))
-            .within(PATIENCE, "run returns")
+        ConcurrentCalls.start(() -> again.run(Command.argv("sleep", "1000")))
+            .get(PATIENCE, "run returns")
             .timedOut(),
         "the command timed out");
   }
 
   @Check("P2")
-  public void createInAnotherProcessGivesTheSameSandbox(Subject s) {
+  public void createInAnotherProcessGivesTheSameSandbox(CheckContext s) {
     SandboxSpec spec = s.spec().build();
     s.provider().create(spec).files().writeText("mark", "first", UTF_8);
     Sandbox again = s.anotherProcess().create(spec);
@@ -89,10 +89,10 @@ public final class RecoveryChecks {
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void runningCommandIsFoundAndReadOn(Subject s) throws IOException {
+  public void runningCommandIsFoundAndReadOn(CheckContext s) throws IOException {
     Command command = Command.shell("echo before; read x; echo after $x").withStdin();
     Execution first = s.sandbox().start(command.withTag("survivor"));
-    long offset = Reading.of(first).until("before\n").position();
+    long offset = ExecutionReader.of(first).until("before\n").position();
     Attaching theirs = attaching(s.anotherProcess(), s.sandbox().id());
     ExecutionInfo info =
         theirs.executions().stream()
@@ -105,17 +105,19 @@ public final class RecoveryChecks {
       again.stdin().write("the other\n".getBytes(UTF_8));
       again.stdin().flush();
       Expect.equal(
-          "after the other\n", new Reading(again, offset).toEnd().stdout(), "the rest of it");
+          "after the other\n",
+          new ExecutionReader(again, offset).toEnd().stdout(),
+          "the rest of it");
       Expect.equal(new Exit.Exited(0), again.await(), "the exit");
     }
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void commandGoesOnWhenItsOwnersProviderIsClosed(Subject s) {
+  public void commandGoesOnWhenItsOwnersProviderIsClosed(CheckContext s) {
     Provider owner = s.anotherProcess();
     Sandbox sandbox = owner.create(s.spec().build());
     Execution execution = sandbox.start(Command.shell("echo $$; sleep 1000"));
-    String pid = Reading.of(execution).until("\n").stdout().strip();
+    String pid = ExecutionReader.of(execution).until("\n").stdout().strip();
     owner.close();
     Sandbox again = attached(s.provider(), sandbox.id());
     Processes.expectAlive(again, pid, "the command of the closed provider");
@@ -126,7 +128,7 @@ public final class RecoveryChecks {
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void outputWhileNobodyIsThereIsKept(Subject s) {
+  public void outputWhileNobodyIsThereIsKept(CheckContext s) {
     Provider owner = s.anotherProcess();
     SandboxId id = owner.create(s.spec().build()).id();
     ExecutionId started = startAndLeave(attached(owner, id));
@@ -139,14 +141,14 @@ public final class RecoveryChecks {
             ours.executions().stream()
                 .anyMatch(info -> info.id().equals(started) && !info.running()));
     try (Execution again = ours.attach(started, 0)) {
-      Reading reading = Reading.of(again).toEnd();
+      ExecutionReader reading = ExecutionReader.of(again).toEnd();
       Expect.equal("early\nlate\n", reading.stdout(), "all of its output");
       Expect.equal(new Exit.Exited(5), again.await(), "the exit");
     }
   }
 
   @Check(value = "X4", needs = Attaching.class)
-  public void timeoutHoldsWhenNobodyIsThere(Subject s) {
+  public void timeoutHoldsWhenNobodyIsThere(CheckContext s) {
     Provider owner = s.anotherProcess();
     Sandbox sandbox = owner.create(s.spec().build());
     ExecutionId started =
@@ -165,7 +167,7 @@ public final class RecoveryChecks {
   }
 
   @Check("P7")
-  public void closingAProviderLeavesItsSandboxes(Subject s) {
+  public void closingAProviderLeavesItsSandboxes(CheckContext s) {
     Provider owner = s.anotherProcess();
     SandboxSpec spec = s.spec().build();
     owner.create(spec).files().writeText("mark", "kept", UTF_8);
@@ -175,29 +177,29 @@ public final class RecoveryChecks {
   }
 
   @Check("P5")
-  public void destroyedAndUnknownSandboxesAreNotAttachedTo(Subject s) {
+  public void destroyedAndUnknownSandboxesAreNotAttachedTo(CheckContext s) {
     Provider other = s.anotherProcess();
     SandboxId id = s.sandbox().id();
-    s.provider().destroy(id, Destroy.NORMAL);
+    s.provider().destroy(id, DestroyOptions.NORMAL);
     Expect.that(other.attach(id).isEmpty(), "a destroyed one is not there for another process");
     Expect.that(sighting(other, id).isEmpty(), "nor in its inventory");
     Expect.that(other.attach(s.spec().build().id()).isEmpty(), "nor one that never was");
   }
 
   @Check("P5")
-  public void destroyedByAnotherProcessIsGoneForTheFirst(Subject s) {
+  public void destroyedByAnotherProcessIsGoneForTheFirst(CheckContext s) {
     Sandbox sandbox = s.sandbox();
     Expect.that(sandbox.run(Command.argv("true")).succeeded(), "it works");
-    s.anotherProcess().destroy(sandbox.id(), Destroy.NORMAL);
+    s.anotherProcess().destroy(sandbox.id(), DestroyOptions.NORMAL);
     Expect.gone("run", () -> sandbox.run(Command.argv("true")));
     Expect.gone("stat", () -> sandbox.files().stat(".", NOFOLLOW_LINKS));
     Expect.equal(SandboxState.DESTROYED, sandbox.state(), "the state");
     Expect.that(sighting(s.provider(), sandbox.id()).isEmpty(), "the inventory shows nothing");
-    s.provider().destroy(sandbox.id(), Destroy.NORMAL);
+    s.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
   }
 
   @Check("P7")
-  public void anotherInstanceNeitherSeesNorTouchesIt(Subject s) {
+  public void anotherInstanceNeitherSeesNorTouchesIt(CheckContext s) {
     SandboxId id = s.sandbox().id();
     ProviderUnderTest ours = s.underTest();
     ProviderUnderTest theirs =
@@ -206,7 +208,7 @@ public final class RecoveryChecks {
     try (Provider stranger = theirs.open()) {
       Expect.that(sighting(stranger, id).isEmpty(), "their inventory does not show ours");
       Expect.that(stranger.attach(id).isEmpty(), "they cannot attach to ours");
-      stranger.destroy(id, Destroy.FORCE);
+      stranger.destroy(id, DestroyOptions.FORCE);
     }
     Expect.equal("fine\n", s.output("echo fine"), "ours after their destroy");
     Expect.that(sighting(s.provider(), id).isPresent(), "our inventory shows it");
@@ -231,7 +233,7 @@ public final class RecoveryChecks {
         .orElseThrow(() -> new CheckFailed("declared, but not given: attaching"));
   }
 
-  private static Optional<Sighting> sighting(Provider provider, SandboxId id) {
+  private static Optional<InventoryItem> sighting(Provider provider, SandboxId id) {
     return provider.inventory().stream().filter(seen -> seen.id().equals(id)).findAny();
   }
 }

@@ -3,9 +3,9 @@ package dev.isola.conformance.check;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.exec.CapturedOutput;
@@ -55,7 +55,7 @@ public final class RegressionsChecks {
 
   /** {@code sh -c -n} once took the text for an option and ran nothing. */
   @Check("X2")
-  public void aTextThatStartsLikeAnOptionIsRun(Subject s) {
+  public void aTextThatStartsLikeAnOptionIsRun(CheckContext s) {
     for (String text : List.of("-n; echo ran", "+e; echo ran", "--; echo ran", "-c; echo ran")) {
       Expect.equal("ran\n", s.run(text).stdout().text(), "the output of '" + text + "'");
     }
@@ -63,7 +63,7 @@ public final class RegressionsChecks {
 
   /** What followed lost output was once shown as if it were its beginning. */
   @Check(value = "X8", needs = Attaching.class)
-  public void outputAfterAGapIsNotTakenForTheHead(Subject s) {
+  public void outputAfterAGapIsNotTakenForTheHead(CheckContext s) {
     int flood = 40_000_000;
     Command command = Command.shell("printf first; head -c " + flood + " /dev/zero; printf last");
     Execution started = s.sandbox().start(command);
@@ -100,7 +100,7 @@ public final class RegressionsChecks {
 
   /** The rest of a flood was once dropped when its command ended before its slow reader came. */
   @Check("X5")
-  public void aSlowReaderGetsTheWholeFlood(Subject s) {
+  public void aSlowReaderGetsTheWholeFlood(CheckContext s) {
     long expected = 20_000_004;
     for (String script :
         List.of(
@@ -127,7 +127,7 @@ public final class RegressionsChecks {
 
   /** A timeout was once told while parts of the tree were still dying. */
   @Check(value = "X4", tools = "kill")
-  public void aTimeoutIsToldWhenTheWholeTreeIsDead(Subject s) {
+  public void aTimeoutIsToldWhenTheWholeTreeIsDead(CheckContext s) {
     String script = "sleep 1000 & echo $!; ".repeat(5) + "sleep 1000";
     ExecResult result = s.run(Command.shell(script).withTimeout(Duration.ofMillis(500)));
     Expect.that(result.timedOut(), "the command runs into its timeout: " + result.exit());
@@ -142,7 +142,7 @@ public final class RegressionsChecks {
    * A process left in the background was once killed by its first write after the command's end.
    */
   @Check(value = "X8", tools = "while")
-  public void whatStaysInTheBackgroundMayGoOnWriting(Subject s) {
+  public void whatStaysInTheBackgroundMayGoOnWriting(CheckContext s) {
     String writer =
         "(i=0; while test $i -lt 400; do i=$((i+1)); echo tick; echo tock >&2;"
             + " echo $i > ticks; sleep 0.05; done) & echo left";
@@ -154,15 +154,15 @@ public final class RegressionsChecks {
         PATIENCE, "the background writer goes on after " + then, () -> ticks(s) > then + 12);
   }
 
-  private static int ticks(Subject s) {
+  private static int ticks(CheckContext s) {
     FileSystem files = s.sandbox().files();
-    String text = files.exists("ticks") ? Contents.text(files, "ticks").strip() : "";
+    String text = files.exists("ticks") ? FileContents.text(files, "ticks").strip() : "";
     return text.isEmpty() ? 0 : Integer.parseInt(text);
   }
 
   /** A call once waited for a grandchild that held the pipe. */
   @Check("X8")
-  public void aHeldPipeDoesNotHoldTheCall(Subject s) {
+  public void aHeldPipeDoesNotHoldTheCall(CheckContext s) {
     long start = System.nanoTime();
     ExecResult result = s.run("sleep 1000 & echo done; exit 5");
     Duration took = Duration.ofNanos(System.nanoTime() - start);
@@ -173,17 +173,17 @@ public final class RegressionsChecks {
 
   /** A file without content once had no frame to end it. */
   @Check("F1")
-  public void anEmptyFileIsWrittenAndRead(Subject s) {
+  public void anEmptyFileIsWrittenAndRead(CheckContext s) {
     FileSystem files = s.sandbox().files();
     for (WriteOptions how :
         List.of(
             WriteOptions.DEFAULT,
             WriteOptions.DEFAULT.inPlace(),
             WriteOptions.DEFAULT.appending().withMode(0600))) {
-      FileInfo info = files.write("empty", Contents.of(""), how);
+      FileInfo info = files.write("empty", FileContents.of(""), how);
       Expect.equal(0L, info.size(), "the size");
       Expect.equal(-1, firstByte(files), "what is read first of an empty file written with " + how);
-      Expect.equal("", Contents.range(files, "empty", 0, 10), "a range of it");
+      Expect.equal("", FileContents.range(files, "empty", 0, 10), "a range of it");
     }
     Expect.equal("0\n", s.output("cat empty | wc -c").replace(" ", ""), "its size for a command");
   }
@@ -198,12 +198,14 @@ public final class RegressionsChecks {
 
   /** A write was answered before its file was closed, and running it found it busy. */
   @Check("F1")
-  public void aProgramJustWrittenCanBeRun(Subject s) {
+  public void aProgramJustWrittenCanBeRun(CheckContext s) {
     FileSystem files = s.sandbox().files();
     WriteOptions program = WriteOptions.DEFAULT.withMode(0755);
     for (int i = 0; i < 200; i++) {
       files.write(
-          "program", Contents.of("#!/bin/sh\necho " + i), i % 2 == 0 ? program : program.inPlace());
+          "program",
+          FileContents.of("#!/bin/sh\necho " + i),
+          i % 2 == 0 ? program : program.inPlace());
       ExecResult result = s.run(Command.argv("./program"));
       Expect.equal(i + "\n", result.stdout().text(), "the output of what was just written");
     }
@@ -211,14 +213,14 @@ public final class RegressionsChecks {
 
   /** Output of commands that ran at once was once mixed by a shared buffer. */
   @Check("X5")
-  public void outputsOfTwoCommandsDoNotMix(Subject s) throws InterruptedException {
+  public void outputsOfTwoCommandsDoNotMix(CheckContext s) throws InterruptedException {
     FileSystem files = s.sandbox().files();
     List<FutureTask<byte[]>> tasks = new ArrayList<>();
     for (int i = 0; i < 6; i++) {
       String name = "file-" + i;
       byte[] content = new byte[400_000];
       Arrays.fill(content, (byte) ('a' + i));
-      files.write(name, Contents.of(content), WriteOptions.DEFAULT);
+      files.write(name, FileContents.of(content), WriteOptions.DEFAULT);
       tasks.add(new FutureTask<>(() -> stdout(s, "cat " + name)));
     }
     tasks.forEach(Thread::startVirtualThread);
@@ -233,7 +235,7 @@ public final class RegressionsChecks {
     }
   }
 
-  private static byte[] stdout(Subject s, String shell) {
+  private static byte[] stdout(CheckContext s, String shell) {
     ExecResult result = s.sandbox().run(Command.shell(shell));
     Expect.equal("", result.stderr().text(), "the errors of " + shell);
     Expect.that(!result.stdout().truncated(), "the output fits");
@@ -242,7 +244,7 @@ public final class RegressionsChecks {
 
   /** Sandboxes of others inherited the server's environment, with its keys. */
   @Check(value = "S1", tools = "env")
-  public void theServersEnvironmentStaysWithTheServer(Subject s) {
+  public void theServersEnvironmentStaysWithTheServer(CheckContext s) {
     List<String> seen = s.output("env").lines().toList();
     for (Map.Entry<String, String> own : System.getenv().entrySet()) {
       if (!COMMON.contains(own.getKey()) && !own.getValue().isEmpty()) {
@@ -255,7 +257,7 @@ public final class RegressionsChecks {
 
   /** Orphans piled up as zombies until no process could be started. */
   @Check(value = "X8", needs = UsageReporting.class)
-  public void orphansAreReaped(Subject s) {
+  public void orphansAreReaped(CheckContext s) {
     UsageReporting usage = s.as(UsageReporting.class);
     s.output("true");
     int before = usage.usage().processes();
@@ -268,7 +270,7 @@ public final class RegressionsChecks {
 
   /** A reader that left early once took the connection of all others with it. */
   @Check("F2")
-  public void leavingAFloodEarlyDisturbsNobody(Subject s) {
+  public void leavingAFloodEarlyDisturbsNobody(CheckContext s) {
     FileSystem files = s.sandbox().files();
     Execution flood = s.sandbox().start(Command.shell("head -c 1000000000 /dev/zero"));
     Optional<Output> first = flood.read();
@@ -277,7 +279,7 @@ public final class RegressionsChecks {
     Expect.equal("beside\n", s.output("echo beside"), "a command beside it");
     flood.kill();
     flood.close();
-    Expect.equal("written beside the flood", Contents.text(files, "file"), "the file");
+    Expect.equal("written beside the flood", FileContents.text(files, "file"), "the file");
     Expect.equal("after\n", s.output("echo after"), "a command after it");
   }
 }

@@ -1,14 +1,14 @@
 package dev.isola.conformance.check;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.ReservedPaths;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,8 +28,8 @@ public final class ReservedMountsChecks {
   }
 
   @Check("S1")
-  public void noVolumeIsMountedOnAReservedPath(Subject s) {
-    for (Volume.Type type : s.info().support().volumeTypes()) {
+  public void noVolumeIsMountedOnAReservedPath(CheckContext s) {
+    for (VolumeMount.Type type : s.info().support().volumeTypes()) {
       String source =
           switch (type) {
             case BIND -> "/";
@@ -37,7 +37,7 @@ public final class ReservedMountsChecks {
             case TMPFS -> "";
           };
       for (String path : spellings()) {
-        Volume volume = new Volume(type, source, path, false);
+        VolumeMount volume = new VolumeMount(type, source, path, false);
         Expect.thrown(
             "a volume at " + path,
             () -> s.create(spec -> spec.volume(volume)),
@@ -47,7 +47,7 @@ public final class ReservedMountsChecks {
   }
 
   @Check("S1")
-  public void noWorkspaceIsMountedOnAReservedPath(Subject s) {
+  public void noWorkspaceIsMountedOnAReservedPath(CheckContext s) {
     for (String path : spellings()) {
       Expect.thrown(
           "a workspace at " + path,
@@ -61,8 +61,8 @@ public final class ReservedMountsChecks {
    * not what the sandbox sees there.
    */
   @Check("S1")
-  public void noLinkLeadsAVolumeOverTheAgent(Subject s) throws IOException {
-    if (!s.info().support().volumeTypes().contains(Volume.Type.BIND)) {
+  public void noLinkLeadsAVolumeOverTheAgent(CheckContext s) throws IOException {
+    if (!s.info().support().volumeTypes().contains(VolumeMount.Type.BIND)) {
       throw s.notRun("the provider does not declare volumes of type bind");
     }
     List<String> targets = new ArrayList<>(ReservedPaths.ALL);
@@ -72,14 +72,14 @@ public final class ReservedMountsChecks {
     }
   }
 
-  private static void overLink(Subject s, String target) throws IOException {
+  private static void overLink(CheckContext s, String target) throws IOException {
     Path links = Files.createTempDirectory("isola-links");
     Path planted = Files.createTempDirectory("isola-planted");
     try {
       Files.createSymbolicLink(links.resolve("link"), Path.of(target));
       Files.writeString(planted.resolve(MARKER), "");
-      Volume first = Volume.bind(links.toString(), "/workspace/v", false);
-      Volume second = Volume.bind(planted.toString(), "/workspace/v/link", true);
+      VolumeMount first = VolumeMount.bind(links.toString(), "/workspace/v", false);
+      VolumeMount second = VolumeMount.bind(planted.toString(), "/workspace/v/link", true);
       Sandbox sandbox;
       try {
         sandbox = s.create(spec -> spec.volume(first).volume(second));
@@ -98,7 +98,7 @@ public final class ReservedMountsChecks {
   }
 
   @Check("S1")
-  public void theAgentsDirectoryCannotBeReplacedFromInside(Subject s) {
+  public void theAgentsDirectoryCannotBeReplacedFromInside(CheckContext s) {
     Sandbox sandbox = s.create(spec -> spec);
     if (!sandbox.run(Command.shell("test -x /.isola/agent")).succeeded()) {
       throw s.notRun("the sandbox has no /.isola/agent");

@@ -1,8 +1,8 @@
 package dev.isola.conformance.check;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
 import dev.isola.spi.Secret;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
@@ -12,7 +12,7 @@ public final class SecretEnvChecks {
   private static final String VALUE = "kit-secret-51c0";
 
   @Check("X2")
-  public void secretVariablesReachEveryCommand(Subject s) {
+  public void secretVariablesReachEveryCommand(CheckContext s) {
     Sandbox sandbox =
         s.create(spec -> spec.env("KIT_PLAIN", "plain").secretEnv("KIT_KEY", Secret.of(VALUE)));
     Expect.equal(
@@ -26,7 +26,7 @@ public final class SecretEnvChecks {
   }
 
   @Check("X2")
-  public void secretVariablesAreNotPrinted(Subject s) {
+  public void secretVariablesAreNotPrinted(CheckContext s) {
     Sandbox sandbox = s.create(spec -> spec.secretEnv("KIT_KEY", Secret.of(VALUE)));
     Expect.that(!sandbox.toString().contains(VALUE), "a sandbox does not print them");
     Expect.that(!s.provider().inventory().toString().contains(VALUE), "nor what is listed of it");

@@ -4,16 +4,16 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
 import dev.isola.spi.Bytes;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Snapshotting;
-import dev.isola.spi.capability.Snapshotting.Picture;
-import dev.isola.spi.capability.Snapshotting.Taken;
-import dev.isola.spi.capability.Snapshotting.Wanted;
+import dev.isola.spi.capability.Snapshotting.Capture;
+import dev.isola.spi.capability.Snapshotting.CaptureRequest;
+import dev.isola.spi.capability.Snapshotting.CaptureResult;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.SandboxException;
@@ -36,14 +36,14 @@ import java.util.TreeMap;
 public final class SnapshotsChecks {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
-  private record Shot(Bytes bytes, Taken taken) {
+  private record CapturedArchive(Bytes bytes, CaptureResult taken) {
     byte[] archive() {
       return bytes.toArray();
     }
 
-    Map<String, Tar.Entry> entries() {
-      Map<String, Tar.Entry> byName = new TreeMap<>();
-      Tar.read(archive()).forEach(entry -> byName.put(entry.plainName(), entry));
+    Map<String, TestArchive.Entry> entries() {
+      Map<String, TestArchive.Entry> byName = new TreeMap<>();
+      TestArchive.read(archive()).forEach(entry -> byName.put(entry.plainName(), entry));
       return byName;
     }
   }
@@ -52,24 +52,25 @@ public final class SnapshotsChecks {
     return sandbox.as(Snapshotting.class).orElseThrow();
   }
 
-  private static Shot take(Sandbox sandbox, Wanted wanted) {
-    try (Picture picture = of(sandbox).take(wanted)) {
-      return new Shot(Bytes.of(Contents.all(picture.archive())), picture.taken());
+  private static CapturedArchive take(Sandbox sandbox, CaptureRequest wanted) {
+    try (Capture picture = of(sandbox).capture(wanted)) {
+      return new CapturedArchive(Bytes.of(FileContents.all(picture.archive())), picture.result());
     }
   }
 
   private static void restore(Sandbox sandbox, String folder, byte[] archive) {
-    of(sandbox).restore(folder, Contents.of(archive), TreeLimits.DEFAULT);
+    of(sandbox).restore(folder, FileContents.of(archive), TreeLimits.DEFAULT);
   }
 
-  private static Wanted with(String path, List<String> includes, List<String> excludes) {
-    return new Wanted(path, includes, excludes, 0, false);
+  private static CaptureRequest with(String path, List<String> includes, List<String> excludes) {
+    return new CaptureRequest(path, includes, excludes, 0, false);
   }
 
   private static void furnish(FileSystem files) {
-    files.write("tree/script", Contents.of("#!/bin/sh\n"), WriteOptions.DEFAULT.withMode(0755));
-    files.write("tree/private", Contents.of("x"), WriteOptions.DEFAULT.withMode(0600));
-    files.write("tree/a/b/noise", Contents.of(Contents.random(300_001, 7)), WriteOptions.DEFAULT);
+    files.write("tree/script", FileContents.of("#!/bin/sh\n"), WriteOptions.DEFAULT.withMode(0755));
+    files.write("tree/private", FileContents.of("x"), WriteOptions.DEFAULT.withMode(0600));
+    files.write(
+        "tree/a/b/noise", FileContents.of(FileContents.random(300_001, 7)), WriteOptions.DEFAULT);
     files.writeText("tree/a/empty", "", UTF_8);
     files.writeText("tree/a/größe und mehr", "ü", UTF_8);
     files.makeFolder("tree/nothing/in/here", 0750);
@@ -79,20 +80,21 @@ public final class SnapshotsChecks {
   }
 
   @Check(value = "N1", needs = Snapshotting.class)
-  public void aPictureMakesTheSameTreeElsewhere(Subject s) {
+  public void aPictureMakesTheSameTreeElsewhere(CheckContext s) {
     FileSystem files = s.sandbox().files();
     furnish(files);
-    Map<String, String> before = Contents.described(files, "tree");
+    Map<String, String> before = FileContents.described(files, "tree");
     Sandbox other = s.create(spec -> spec);
-    restore(other, "copy", take(s.sandbox(), Wanted.of("tree")).archive());
+    restore(other, "copy", take(s.sandbox(), CaptureRequest.of("tree")).archive());
     Expect.equal(13, before.size(), "the number of entries");
     Expect.equal(
-        before, Contents.described(other.files(), "copy"), "the tree in the other sandbox");
-    Expect.equal(before, Contents.described(files, "tree"), "the tree that was taken, afterwards");
+        before, FileContents.described(other.files(), "copy"), "the tree in the other sandbox");
+    Expect.equal(
+        before, FileContents.described(files, "tree"), "the tree that was taken, afterwards");
   }
 
   @Check(value = "N1", needs = Snapshotting.class)
-  public void attributesAreKept(Subject s) {
+  public void attributesAreKept(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("tree/file", "x", UTF_8);
     try {
@@ -101,14 +103,14 @@ public final class SnapshotsChecks {
     } catch (SandboxException e) {
       throw s.notRun("there are no attributes here: " + e.getMessage());
     }
-    restore(s.sandbox(), "copy", take(s.sandbox(), Wanted.of("tree")).archive());
+    restore(s.sandbox(), "copy", take(s.sandbox(), CaptureRequest.of("tree")).archive());
     Expect.equal(files.attributes("tree/file"), files.attributes("copy/file"), "of the file");
     Expect.equal(files.attributes("tree"), files.attributes("copy"), "of the folder");
     Expect.equal(1, files.attributes("copy/file").size(), "how many the file has");
   }
 
   @Check(value = "N1", needs = Snapshotting.class)
-  public void ownersAreKept(Subject s) {
+  public void ownersAreKept(CheckContext s) {
     if (!s.info().support().has(SpecFeature.USERS)) {
       throw s.notRun("there are no other users here");
     }
@@ -116,14 +118,14 @@ public final class SnapshotsChecks {
     files.writeText("tree/theirs", "x", UTF_8);
     files.changeOwner("tree/theirs", "1234:4321");
     Sandbox other = s.create(spec -> spec);
-    restore(other, "copy", take(s.sandbox(), Wanted.of("tree")).archive());
+    restore(other, "copy", take(s.sandbox(), CaptureRequest.of("tree")).archive());
     FileInfo restored = other.files().stat("copy/theirs", NOFOLLOW_LINKS);
     Expect.equal(1234L, restored.uid(), "the owner");
     Expect.equal(4321L, restored.gid(), "the group");
   }
 
   @Check(value = "N1", needs = Snapshotting.class, tools = "touch")
-  public void timesAreKeptToTheNanosecond(Subject s) {
+  public void timesAreKeptToTheNanosecond(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("tree/file", "x", UTF_8);
     String time = "2001-02-03T04:05:06.123456789Z";
@@ -131,7 +133,7 @@ public final class SnapshotsChecks {
     if (!files.stat("tree/file", NOFOLLOW_LINKS).modifiedAt().toString().equals(time)) {
       throw s.notRun("touch cannot set such times here");
     }
-    restore(s.sandbox(), "copy", take(s.sandbox(), Wanted.of("tree")).archive());
+    restore(s.sandbox(), "copy", take(s.sandbox(), CaptureRequest.of("tree")).archive());
     Expect.equal(
         time,
         files.stat("copy/file", NOFOLLOW_LINKS).modifiedAt().toString(),
@@ -139,24 +141,24 @@ public final class SnapshotsChecks {
   }
 
   @Check(value = "N1", needs = Snapshotting.class, tools = "ln")
-  public void namesOfOneFileStayNamesOfOneFile(Subject s) {
+  public void namesOfOneFileStayNamesOfOneFile(CheckContext s) {
     if (!s.run("mkdir tree && echo old > tree/one && ln tree/one tree/two").succeeded()) {
       throw s.notRun("there are no hard links here");
     }
-    restore(s.sandbox(), "copy", take(s.sandbox(), Wanted.of("tree")).archive());
+    restore(s.sandbox(), "copy", take(s.sandbox(), CaptureRequest.of("tree")).archive());
     s.output("echo new > copy/one");
     Expect.equal("new\n", s.output("cat copy/two"), "the other name of the file that was changed");
     Expect.equal("old\n", s.output("cat tree/two"), "the file that was taken");
   }
 
   @Check(value = "N1", needs = Snapshotting.class)
-  public void onlyWhatIsIncludedIsTaken(Subject s) {
+  public void onlyWhatIsIncludedIsTaken(CheckContext s) {
     FileSystem files = s.sandbox().files();
     for (String name : List.of("src/a.c", "src/a.o", "src/deep/b.c", "docs/x", "top.c")) {
       files.writeText("tree/" + name, name, UTF_8);
     }
     files.makeFolder("tree/empty", 0755);
-    Map<String, Tar.Entry> taken =
+    Map<String, TestArchive.Entry> taken =
         take(s.sandbox(), with("tree", List.of("*.c"), List.of())).entries();
     taken.remove("");
     taken.remove(".");
@@ -174,12 +176,12 @@ public final class SnapshotsChecks {
   }
 
   @Check(value = "N1", needs = Snapshotting.class)
-  public void whatIsExcludedIsLeftOut(Subject s) {
+  public void whatIsExcludedIsLeftOut(CheckContext s) {
     FileSystem files = s.sandbox().files();
     for (String name : List.of("keep", "cache/big", "deep/cache/big", "log/a.log")) {
       files.writeText("tree/" + name, name, UTF_8);
     }
-    Map<String, Tar.Entry> taken =
+    Map<String, TestArchive.Entry> taken =
         take(s.sandbox(), with("tree", List.of(), List.of("cache", "log/*.log"))).entries();
     taken.remove("");
     taken.remove(".");
@@ -187,11 +189,11 @@ public final class SnapshotsChecks {
   }
 
   @Check(value = "N1", needs = Snapshotting.class)
-  public void whatCannotBeTakenIsRefused(Subject s) {
+  public void whatCannotBeTakenIsRefused(CheckContext s) {
     s.sandbox().files().writeText("tree/file", "x", UTF_8);
     Expect.thrown(
         "a folder that is not there",
-        () -> take(s.sandbox(), Wanted.of("nowhere")),
+        () -> take(s.sandbox(), CaptureRequest.of("nowhere")),
         ErrorCode.FILE_NOT_FOUND);
     for (String pattern : List.of("/etc", "../x", "")) {
       Expect.thrown(
@@ -199,23 +201,24 @@ public final class SnapshotsChecks {
           () -> take(s.sandbox(), with("tree", List.of(pattern), List.of())),
           InvalidRequest.class);
     }
-    Expect.equal(3, take(s.sandbox(), Wanted.of(".")).entries().size(), "and then it works");
+    Expect.equal(
+        3, take(s.sandbox(), CaptureRequest.of(".")).entries().size(), "and then it works");
   }
 
   @Check(value = "N1", needs = Snapshotting.class, tools = "mkfifo")
-  public void pipesAreLeftOut(Subject s) {
+  public void pipesAreLeftOut(CheckContext s) {
     s.output("mkdir tree && mkfifo tree/pipe && echo x > tree/file");
-    Shot shot = take(s.sandbox(), Wanted.of("tree"));
+    CapturedArchive shot = take(s.sandbox(), CaptureRequest.of("tree"));
     Expect.that(!shot.entries().containsKey("pipe"), "a pipe is not in the picture");
     restore(s.sandbox(), "copy", shot.archive());
-    Expect.equal(List.of("file"), Contents.names(s.sandbox().files(), "copy"), "the copy");
+    Expect.equal(List.of("file"), FileContents.names(s.sandbox().files(), "copy"), "the copy");
   }
 
   /** Two files that a command writes in turn; a large one lies between them in the archive. */
-  private static Execution writer(Subject s) {
+  private static Execution writer(CheckContext s) {
     s.output("mkdir tree");
     FileSystem files = s.sandbox().files();
-    files.write("tree/m", Contents.of(Contents.random(8 << 20, 3)), WriteOptions.DEFAULT);
+    files.write("tree/m", FileContents.of(FileContents.random(8 << 20, 3)), WriteOptions.DEFAULT);
     Execution writer =
         s.sandbox()
             .start(
@@ -226,15 +229,15 @@ public final class SnapshotsChecks {
     return writer;
   }
 
-  private static Tar.Entry entry(Map<String, Tar.Entry> entries, String name) {
-    Tar.Entry found = entries.get(name);
+  private static TestArchive.Entry entry(Map<String, TestArchive.Entry> entries, String name) {
+    TestArchive.Entry found = entries.get(name);
     if (found == null) {
       throw new CheckFailed("the picture has no " + name);
     }
     return found;
   }
 
-  private static long number(Map<String, Tar.Entry> entries, String name) {
+  private static long number(Map<String, TestArchive.Entry> entries, String name) {
     return Long.parseLong(entry(entries, name).content().utf8().strip());
   }
 
@@ -242,18 +245,21 @@ public final class SnapshotsChecks {
       value = "N1",
       needs = Snapshotting.class,
       tools = {"mv", "mkdir"})
-  public void commandsAreHeldAndGoOn(Subject s) {
+  public void commandsAreHeldAndGoOn(CheckContext s) {
     FileSystem files = s.sandbox().files();
     try (Execution writer = writer(s)) {
       for (int round = 0; round < 3; round++) {
-        Shot shot = take(s.sandbox(), with("tree", List.of(), List.of("*.new")).held());
+        CapturedArchive shot =
+            take(s.sandbox(), with("tree", List.of(), List.of("*.new")).frozen());
         long distance = number(shot.entries(), "a") - number(shot.entries(), "z");
         Expect.that(
             distance == 0 || distance == 1, "both files are of one moment, but " + distance);
-        Expect.that(shot.taken().held().isPositive(), "it tells how long commands were held");
-        String then = Contents.text(files, "tree/z");
+        Expect.that(shot.taken().frozenFor().isPositive(), "it tells how long commands were held");
+        String then = FileContents.text(files, "tree/z");
         Expect.eventually(
-            PATIENCE, "the command goes on", () -> !Contents.text(files, "tree/z").equals(then));
+            PATIENCE,
+            "the command goes on",
+            () -> !FileContents.text(files, "tree/z").equals(then));
       }
       writer.kill();
     }
@@ -263,39 +269,40 @@ public final class SnapshotsChecks {
       value = "N1",
       needs = Snapshotting.class,
       tools = {"mv", "mkdir"})
-  public void aPictureThatIsLeftLetsCommandsGoOn(Subject s) throws IOException {
+  public void aPictureThatIsLeftLetsCommandsGoOn(CheckContext s) throws IOException {
     FileSystem files = s.sandbox().files();
     try (Execution writer = writer(s)) {
-      try (Picture picture = of(s.sandbox()).take(Wanted.of("tree").held())) {
+      try (Capture picture = of(s.sandbox()).capture(CaptureRequest.of("tree").frozen())) {
         Expect.equal(512, picture.archive().readNBytes(512).length, "the bytes that were read");
       }
-      String then = Contents.text(files, "tree/z");
+      String then = FileContents.text(files, "tree/z");
       Expect.eventually(
-          PATIENCE, "the command goes on", () -> !Contents.text(files, "tree/z").equals(then));
+          PATIENCE, "the command goes on", () -> !FileContents.text(files, "tree/z").equals(then));
       writer.kill();
     }
   }
 
   @Check(value = "N3", needs = Snapshotting.class)
-  public void whatDidNotChangeIsToldByItsMark(Subject s) {
+  public void whatDidNotChangeIsToldByItsMark(CheckContext s) {
     FileSystem files = s.sandbox().files();
     for (String name : List.of("kept", "changed", "renamed", "chmodded", "replaced")) {
       files.writeText("tree/" + name, "content of " + name, UTF_8);
     }
-    Shot first = take(s.sandbox(), Wanted.of("tree"));
-    if (first.taken().moment() == 0) {
+    CapturedArchive first = take(s.sandbox(), CaptureRequest.of("tree"));
+    if (first.taken().capturedAt() == 0) {
       throw s.notRun("nobody can tell here what changed");
     }
     // Files must be some seconds old before anybody is sure of them.
-    Shot[] before = {first};
+    CapturedArchive[] before = {first};
     Map<String, String> marks = new HashMap<>();
     Expect.eventually(
         PATIENCE,
         "files that did not change are told by their marks",
         () -> {
-          before[0] = take(s.sandbox(), Wanted.of("tree"));
+          before[0] = take(s.sandbox(), CaptureRequest.of("tree"));
           before[0].entries().forEach((name, one) -> one.mark().ifPresent(m -> marks.put(name, m)));
-          Shot next = take(s.sandbox(), Wanted.of("tree").since(before[0].taken().moment()));
+          CapturedArchive next =
+              take(s.sandbox(), CaptureRequest.of("tree").since(before[0].taken().capturedAt()));
           return next.entries().values().stream().filter(e -> e.unchanged().isPresent()).count()
               == 5;
         });
@@ -304,16 +311,17 @@ public final class SnapshotsChecks {
     files.changeMode("tree/chmodded", 0600);
     files.writeText("tree/new", "new", UTF_8);
     files.move("tree/new", "tree/replaced", true);
-    Map<String, Tar.Entry> after =
-        take(s.sandbox(), Wanted.of("tree").since(before[0].taken().moment())).entries();
-    Tar.Entry kept = entry(after, "kept");
+    Map<String, TestArchive.Entry> after =
+        take(s.sandbox(), CaptureRequest.of("tree").since(before[0].taken().capturedAt()))
+            .entries();
+    TestArchive.Entry kept = entry(after, "kept");
     Expect.that(kept.unchanged().isPresent(), "what did not change is told by its mark");
     Expect.equal(marks.get("kept"), kept.mark().orElse(""), "its mark");
     Expect.equal("15", kept.unchanged().get(), "its size");
     Expect.equal("CONTENT of changed", entry(after, "changed").content().utf8(), "what changed");
     Expect.equal("new", entry(after, "replaced").content().utf8(), "what was replaced");
     Expect.that(!after.containsKey("renamed"), "what is gone is not in the picture");
-    Tar.Entry renamed = entry(after, "other");
+    TestArchive.Entry renamed = entry(after, "other");
     Expect.that(
         renamed.unchanged().isEmpty() || renamed.mark().orElse("").equals(marks.get("renamed")),
         "what was renamed has its content, or the mark of before");
@@ -321,15 +329,15 @@ public final class SnapshotsChecks {
   }
 
   @Check(value = "N2", needs = Snapshotting.class)
-  public void hostileArchivesAreRefused(Subject s) {
+  public void hostileArchivesAreRefused(CheckContext s) {
     FileSystem files = s.sandbox().files();
     Map<String, byte[]> hostile =
         Map.of(
-            "a name that climbs", new Tar().file("../outside", "x").end(),
-            "an absolute name", new Tar().file("/tmp/outside", "x").end(),
-            "a device", new Tar().entry("dev", Tar.DEVICE, 0644, 0, "").end(),
-            "an end in the middle", Arrays.copyOf(new Tar().file("x", "y").cut(), 600),
-            "something through a link", new Tar().link("l", "/tmp").file("l/x", "y").end());
+            "a name that climbs", new TestArchive().file("../outside", "x").end(),
+            "an absolute name", new TestArchive().file("/tmp/outside", "x").end(),
+            "a device", new TestArchive().entry("dev", TestArchive.DEVICE, 0644, 0, "").end(),
+            "an end in the middle", Arrays.copyOf(new TestArchive().file("x", "y").cut(), 600),
+            "something through a link", new TestArchive().link("l", "/tmp").file("l/x", "y").end());
     hostile.forEach(
         (what, archive) -> {
           Expect.thrown(what, () -> restore(s.sandbox(), "in", archive), ErrorCode.BAD_ARCHIVE);
@@ -341,44 +349,47 @@ public final class SnapshotsChecks {
   }
 
   @Check(value = "N2", needs = Snapshotting.class)
-  public void limitsOfArchivesAreKept(Subject s) {
-    byte[] archive = new Tar().file("a", "1234567890").file("b", "1234567890").end();
+  public void limitsOfArchivesAreKept(CheckContext s) {
+    byte[] archive = new TestArchive().file("a", "1234567890").file("b", "1234567890").end();
     Snapshotting pictures = of(s.sandbox());
     Expect.thrown(
         "too many bytes",
-        () -> pictures.restore("in", Contents.of(archive), new TreeLimits(15, 100)),
+        () -> pictures.restore("in", FileContents.of(archive), new TreeLimits(15, 100)),
         ErrorCode.RESOURCE_LIMIT);
     Expect.thrown(
         "too many entries",
-        () -> pictures.restore("in", Contents.of(archive), new TreeLimits(1000, 1)),
+        () -> pictures.restore("in", FileContents.of(archive), new TreeLimits(1000, 1)),
         ErrorCode.RESOURCE_LIMIT);
     Expect.equal(
         2L,
-        pictures.restore("in", Contents.of(archive), new TreeLimits(20, 2)).entries(),
+        pictures.restore("in", FileContents.of(archive), new TreeLimits(20, 2)).entries(),
         "what is allowed");
   }
 
   @Check(value = "N2", needs = Snapshotting.class)
-  public void twoThousandFilesMakeTheTrip(Subject s) {
-    Tar tar = new Tar();
+  public void twoThousandFilesMakeTheTrip(CheckContext s) {
+    TestArchive tar = new TestArchive();
     for (int i = 0; i < 2000; i++) {
       tar.file("folder-" + i % 20 + "/file-" + i, "content " + i);
     }
-    s.sandbox().files().importTree("tree", Contents.of(tar.end()), TreeLimits.DEFAULT);
+    s.sandbox().files().importTree("tree", FileContents.of(tar.end()), TreeLimits.DEFAULT);
     Sandbox other = s.create(spec -> spec);
-    restore(other, "copy", take(s.sandbox(), Wanted.of("tree")).archive());
-    Expect.equal(2020, Contents.all(other.files().list("copy", 0)).size(), "the files and folders");
+    restore(other, "copy", take(s.sandbox(), CaptureRequest.of("tree")).archive());
     Expect.equal(
-        "content 1234", Contents.text(other.files(), "copy/folder-14/file-1234"), "one of them");
+        2020, FileContents.all(other.files().list("copy", 0)).size(), "the files and folders");
+    Expect.equal(
+        "content 1234",
+        FileContents.text(other.files(), "copy/folder-14/file-1234"),
+        "one of them");
   }
 
   @Check(value = "N1", needs = Snapshotting.class)
-  public void nothingIsTakenOfWhatIsGone(Subject s) {
+  public void nothingIsTakenOfWhatIsGone(CheckContext s) {
     Snapshotting pictures = of(s.sandbox());
-    s.provider().destroy(s.sandbox().id(), Destroy.FORCE);
-    Expect.gone("a picture", () -> pictures.take(Wanted.of(".")).close());
+    s.provider().destroy(s.sandbox().id(), DestroyOptions.FORCE);
+    Expect.gone("a picture", () -> pictures.capture(CaptureRequest.of(".")).close());
     Expect.gone(
         "a restore",
-        () -> pictures.restore("in", Contents.of(new Tar().end()), TreeLimits.DEFAULT));
+        () -> pictures.restore("in", FileContents.of(new TestArchive().end()), TreeLimits.DEFAULT));
   }
 }

@@ -3,9 +3,9 @@ package dev.isola.conformance.check;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Channel;
@@ -26,10 +26,10 @@ public final class StreamsChecks {
   private static final int FLOOD = 20 * 1024 * 1024;
 
   @Check("X5")
-  public void outputArrivesWhileTheCommandRuns(Subject s) throws IOException {
+  public void outputArrivesWhileTheCommandRuns(CheckContext s) throws IOException {
     Command command = Command.shell("echo first; read x; echo got $x").withStdin();
     try (Execution execution = s.sandbox().start(command)) {
-      Reading reading = Reading.of(execution).until("first\n");
+      ExecutionReader reading = ExecutionReader.of(execution).until("first\n");
       write(execution, "answer\n");
       Expect.equal("first\ngot answer\n", reading.toEnd().stdout(), "stdout");
       Expect.equal(new Exit.Exited(0), execution.await(), "the exit");
@@ -37,10 +37,10 @@ public final class StreamsChecks {
   }
 
   @Check("X5")
-  public void offsetsCountAllBytesOfBothChannels(Subject s) {
+  public void offsetsCountAllBytesOfBothChannels(CheckContext s) {
     String text = "echo one; echo two >&2; seq 1 5000; echo end >&2";
     try (Execution execution = s.sandbox().start(Command.shell(text))) {
-      Reading reading = Reading.of(execution).toEnd();
+      ExecutionReader reading = ExecutionReader.of(execution).toEnd();
       Expect.equal(
           (long) reading.bytes(Channel.STDOUT).length + reading.bytes(Channel.STDERR).length,
           reading.position(),
@@ -51,11 +51,11 @@ public final class StreamsChecks {
   }
 
   @Check("X5")
-  public void everyPieceSaysWhenItWasWritten(Subject s) {
+  public void everyPieceSaysWhenItWasWritten(CheckContext s) {
     Instant least = Instant.now().minusSeconds(120);
     Instant most = Instant.now().plusSeconds(180);
     try (Execution execution = s.sandbox().start(Command.shell("echo a; sleep 1; echo b"))) {
-      Reading reading = Reading.of(execution).toEnd();
+      ExecutionReader reading = ExecutionReader.of(execution).toEnd();
       Instant before = least;
       for (Output piece : reading.pieces()) {
         Instant at = ((Output.Data) piece).at();
@@ -68,9 +68,9 @@ public final class StreamsChecks {
   }
 
   @Check("X5")
-  public void everyPieceSaysWhichChannel(Subject s) {
+  public void everyPieceSaysWhichChannel(CheckContext s) {
     try (Execution execution = s.sandbox().start(Command.shell("echo out; echo err >&2"))) {
-      Reading reading = Reading.of(execution).toEnd();
+      ExecutionReader reading = ExecutionReader.of(execution).toEnd();
       Expect.equal("out\n", reading.stdout(), "stdout");
       Expect.equal("err\n", reading.stderr(), "stderr");
       Expect.equal(0, reading.bytes(Channel.TERMINAL).length, "bytes of a terminal there is not");
@@ -78,7 +78,7 @@ public final class StreamsChecks {
   }
 
   @Check("X4")
-  public void stdinReachesTheCommandByteForByte(Subject s) throws IOException {
+  public void stdinReachesTheCommandByteForByte(CheckContext s) throws IOException {
     byte[] all = new byte[256];
     for (int i = 0; i < all.length; i++) {
       all[i] = (byte) i;
@@ -86,14 +86,15 @@ public final class StreamsChecks {
     try (Execution execution = s.sandbox().start(Command.argv("cat").withStdin())) {
       execution.stdin().write(all);
       execution.stdin().close();
-      Expect.equal(all, Reading.of(execution).toEnd().bytes(Channel.STDOUT), "what cat gave back");
+      Expect.equal(
+          all, ExecutionReader.of(execution).toEnd().bytes(Channel.STDOUT), "what cat gave back");
     }
   }
 
   @Check("X4")
-  public void stdinIsNotHeldBackUntilItIsClosed(Subject s) throws IOException {
+  public void stdinIsNotHeldBackUntilItIsClosed(CheckContext s) throws IOException {
     try (Execution execution = s.sandbox().start(Command.argv("cat").withStdin())) {
-      Reading reading = Reading.of(execution);
+      ExecutionReader reading = ExecutionReader.of(execution);
       for (String word : new String[] {"one\n", "two\n", "three\n"}) {
         write(execution, word);
         reading.until(word);
@@ -104,64 +105,66 @@ public final class StreamsChecks {
   }
 
   @Check("X4")
-  public void fiveMegabytesOfStdin(Subject s) throws IOException {
+  public void fiveMegabytesOfStdin(CheckContext s) throws IOException {
     int size = 5 * 1024 * 1024;
     try (Execution execution = s.sandbox().start(Command.argv("wc", "-c").withStdin())) {
       execution.stdin().write(new byte[size]);
       execution.stdin().close();
       Expect.equal(
-          Integer.toString(size), Reading.of(execution).toEnd().stdout().strip(), "the count");
+          Integer.toString(size),
+          ExecutionReader.of(execution).toEnd().stdout().strip(),
+          "the count");
     }
   }
 
   @Check("X4")
-  public void fiveMegabytesThereAndBack(Subject s) throws InterruptedException {
+  public void fiveMegabytesThereAndBack(CheckContext s) throws InterruptedException {
     int size = 5 * 1024 * 1024;
     try (Execution execution = s.sandbox().start(Command.argv("cat").withStdin())) {
-      Together.Call<String> writer =
-          Together.start(
+      ConcurrentCalls.Call<String> writer =
+          ConcurrentCalls.start(
               () -> {
                 execution.stdin().write(new byte[size]);
                 execution.stdin().close();
                 return "";
               });
-      Expect.equal((long) size, Reading.drain(execution), "what came back");
-      writer.within(PATIENCE, "the writer is done when all came back");
+      Expect.equal((long) size, ExecutionReader.drain(execution), "what came back");
+      writer.get(PATIENCE, "the writer is done when all came back");
     }
   }
 
   @Check("X4")
-  public void closingStdinIsEndOfFile(Subject s) throws IOException {
+  public void closingStdinIsEndOfFile(CheckContext s) throws IOException {
     Command command = Command.shell("cat; echo end").withStdin();
     try (Execution execution = s.sandbox().start(command)) {
       execution.stdin().close();
-      Expect.equal("end\n", Reading.of(execution).toEnd().stdout(), "stdout");
+      Expect.equal("end\n", ExecutionReader.of(execution).toEnd().stdout(), "stdout");
     }
   }
 
   @Check("X4")
-  public void writingAfterTheEndFails(Subject s) throws InterruptedException {
+  public void writingAfterTheEndFails(CheckContext s) throws InterruptedException {
     try (Execution execution = s.sandbox().start(Command.argv("true").withStdin())) {
       execution.await();
-      Together.start(() -> writeUntilItFails(execution.stdin()))
-          .within(PATIENCE, "writing to a command that has ended throws");
+      ConcurrentCalls.start(() -> writeUntilItFails(execution.stdin()))
+          .get(PATIENCE, "writing to a command that has ended throws");
     }
   }
 
   @Check("X5")
-  public void commandIsHeldBackWhileNobodyReads(Subject s) {
+  public void commandIsHeldBackWhileNobodyReads(CheckContext s) {
     Command command = Command.shell("head -c " + 2 * FLOOD + " /dev/zero; touch done");
     try (Execution execution = s.sandbox().start(command)) {
       // Unread output has nowhere to go but into bounded buffers, which are full in a moment.
       s.output("sleep 1");
       Expect.that(!s.sandbox().files().exists("done"), "it waits for its reader");
-      Expect.equal(2L * FLOOD, Reading.drain(execution), "the count, once somebody reads");
+      Expect.equal(2L * FLOOD, ExecutionReader.drain(execution), "the count, once somebody reads");
       Expect.equal(new Exit.Exited(0), execution.await(), "the exit");
     }
   }
 
   @Check("X5")
-  public void slowReaderLosesNothing(Subject s) {
+  public void slowReaderLosesNothing(CheckContext s) {
     Command command = Command.shell("head -c " + FLOOD + " /dev/zero; echo end");
     try (Execution execution = s.sandbox().start(command)) {
       long position = 0;
@@ -183,9 +186,9 @@ public final class StreamsChecks {
   }
 
   @Check("X5")
-  public void readAfterTheEndStaysEmpty(Subject s) {
+  public void readAfterTheEndStaysEmpty(CheckContext s) {
     try (Execution execution = s.sandbox().start(Command.shell("echo x"))) {
-      Reading.of(execution).toEnd();
+      ExecutionReader.of(execution).toEnd();
       for (int i = 0; i < 3; i++) {
         Expect.equal(Optional.empty(), execution.read(), "read after the end");
       }
@@ -194,20 +197,20 @@ public final class StreamsChecks {
   }
 
   @Check("X5")
-  public void awaitWithoutReadingReturns(Subject s) throws InterruptedException {
+  public void awaitWithoutReadingReturns(CheckContext s) throws InterruptedException {
     Command command = Command.shell("head -c " + FLOOD + " /dev/zero; exit 5");
     try (Execution execution = s.sandbox().start(command)) {
-      Exit exit = Together.start(() -> execution.await()).within(PATIENCE, "await returns");
+      Exit exit = ConcurrentCalls.start(() -> execution.await()).get(PATIENCE, "await returns");
       Expect.equal(new Exit.Exited(5), exit, "the exit");
     }
   }
 
   @Check("X5")
-  public void awaitGivesUpAfterItsPatience(Subject s) throws InterruptedException {
+  public void awaitGivesUpAfterItsPatience(CheckContext s) throws InterruptedException {
     try (Execution execution = s.sandbox().start(Command.shell("cat; exit 4").withStdin())) {
       Optional<Exit> early =
-          Together.start(() -> execution.await(Duration.ofMillis(100)))
-              .within(PATIENCE, "await gives up");
+          ConcurrentCalls.start(() -> execution.await(Duration.ofMillis(100)))
+              .get(PATIENCE, "await gives up");
       Expect.equal(Optional.empty(), early, "await of a command that runs");
       execution.stdin().close();
       Expect.equal(Optional.of(new Exit.Exited(4)), execution.await(PATIENCE), "await at the end");
@@ -217,26 +220,26 @@ public final class StreamsChecks {
   }
 
   @Check("X7")
-  public void killEndsARead(Subject s) throws InterruptedException {
+  public void killEndsARead(CheckContext s) throws InterruptedException {
     try (Execution execution = s.sandbox().start(Command.shell("echo up; sleep 1000"))) {
-      Reading reading = Reading.of(execution).until("up\n");
-      Together.Call<Boolean> read = Together.start(reading::next);
+      ExecutionReader reading = ExecutionReader.of(execution).until("up\n");
+      ConcurrentCalls.Call<Boolean> read = ConcurrentCalls.start(reading::next);
       execution.kill();
-      Expect.that(!read.within(PATIENCE, "read returns after kill"), "there is no more output");
+      Expect.that(!read.get(PATIENCE, "read returns after kill"), "there is no more output");
       Expect.equal(new Exit.Signaled(Signal.KILL), execution.await(), "the exit");
     }
   }
 
   @Check("X7")
-  public void interruptedReadIsCancelledAndTheCommandGoesOn(Subject s)
+  public void interruptedReadIsCancelledAndTheCommandGoesOn(CheckContext s)
       throws InterruptedException, IOException {
     Command command = Command.shell("echo up; cat").withStdin();
     try (Execution execution = s.sandbox().start(command)) {
-      Reading reading = Reading.of(execution).until("up\n");
-      Together.Call<Boolean> read = Together.start(reading::next);
+      ExecutionReader reading = ExecutionReader.of(execution).until("up\n");
+      ConcurrentCalls.Call<Boolean> read = ConcurrentCalls.start(reading::next);
       read.thread().interrupt();
       try {
-        read.within(PATIENCE, "an interrupted read returns");
+        read.get(PATIENCE, "an interrupted read returns");
         throw new CheckFailed("an interrupted read returned");
       } catch (SandboxException e) {
         Expect.equal(ErrorCode.CANCELLED, e.code(), "the code of an interrupted read");
@@ -248,7 +251,7 @@ public final class StreamsChecks {
   }
 
   @Check("X1")
-  public void durationGrowsUntilTheEndAndThenStays(Subject s) {
+  public void durationGrowsUntilTheEndAndThenStays(CheckContext s) {
     try (Execution execution = s.sandbox().start(Command.argv("cat").withStdin())) {
       Duration first = execution.duration();
       Expect.eventually(
@@ -262,10 +265,10 @@ public final class StreamsChecks {
   }
 
   @Check("X5")
-  public void endedCommandKeepsItsOutputForALateReader(Subject s) {
+  public void endedCommandKeepsItsOutputForALateReader(CheckContext s) {
     try (Execution execution = s.sandbox().start(Command.shell("seq 1 100; touch done"))) {
       Expect.eventually(PATIENCE, "it ends", () -> s.sandbox().files().exists("done"));
-      Reading reading = Reading.of(execution).toEnd();
+      ExecutionReader reading = ExecutionReader.of(execution).toEnd();
       Expect.that(reading.stdout().endsWith("\n99\n100\n"), "all lines are there");
       Expect.equal(292L, reading.position(), "the count");
     }

@@ -4,9 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
@@ -26,7 +26,7 @@ public final class TimeoutChecks {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
   @Check("X4")
-  public void timeoutIsAResult(Subject s) throws InterruptedException {
+  public void timeoutIsAResult(CheckContext s) throws InterruptedException {
     ExecResult result = inTime(s.sandbox(), Command.argv("sleep", "1000").withTimeout(SHORT));
     Expect.that(result.timedOut(), "it timed out, but " + result.exit());
     Expect.equal(new Exit.TimedOut(SHORT), result.exit(), "the exit");
@@ -35,7 +35,7 @@ public final class TimeoutChecks {
   }
 
   @Check("X4")
-  public void outputBeforeTheTimeoutIsKept(Subject s) throws InterruptedException {
+  public void outputBeforeTheTimeoutIsKept(CheckContext s) throws InterruptedException {
     ExecResult result =
         inTime(
             s.sandbox(),
@@ -47,14 +47,14 @@ public final class TimeoutChecks {
   }
 
   @Check("X4")
-  public void timeoutThatIsNotMetChangesNothing(Subject s) {
+  public void timeoutThatIsNotMetChangesNothing(CheckContext s) {
     ExecResult result = s.run(Command.shell("echo fine; exit 3").withTimeout(LONG));
     Expect.equal(new Exit.Exited(3), result.exit(), "the exit");
     Expect.equal("fine\n", result.stdout().text(), "stdout");
   }
 
   @Check(value = "X4", tools = "sh")
-  public void wholeTreeIsDeadAfterwards(Subject s) throws InterruptedException {
+  public void wholeTreeIsDeadAfterwards(CheckContext s) throws InterruptedException {
     ExecResult result =
         inTime(
             s.sandbox(),
@@ -73,7 +73,7 @@ public final class TimeoutChecks {
   @Check(
       value = "X4",
       tools = {"sh", "setsid"})
-  public void childInAnotherSessionIsDeadAfterwards(Subject s) throws InterruptedException {
+  public void childInAnotherSessionIsDeadAfterwards(CheckContext s) throws InterruptedException {
     ExecResult result =
         inTime(
             s.sandbox(),
@@ -86,7 +86,7 @@ public final class TimeoutChecks {
   @Check(
       value = "X4",
       tools = {"sh", "setsid"})
-  public void orphanInAnotherSessionIsDeadAfterwards(Subject s) throws InterruptedException {
+  public void orphanInAnotherSessionIsDeadAfterwards(CheckContext s) throws InterruptedException {
     ExecResult result =
         inTime(
             s.sandbox(),
@@ -96,7 +96,7 @@ public final class TimeoutChecks {
   }
 
   @Check(value = "X4", tools = "trap")
-  public void commandThatIgnoresTermIsDeadAfterwards(Subject s) throws InterruptedException {
+  public void commandThatIgnoresTermIsDeadAfterwards(CheckContext s) throws InterruptedException {
     ExecResult result =
         inTime(
             s.sandbox(),
@@ -107,14 +107,15 @@ public final class TimeoutChecks {
   }
 
   @Check("X4")
-  public void childThatHoldsThePipeDoesNotDelayTheTimeout(Subject s) throws InterruptedException {
+  public void childThatHoldsThePipeDoesNotDelayTheTimeout(CheckContext s)
+      throws InterruptedException {
     ExecResult result =
         inTime(s.sandbox(), Command.shell("sleep 1000 & sleep 1000").withTimeout(SHORT));
     Expect.that(result.timedOut(), "it timed out, but " + result.exit());
   }
 
   @Check("X4")
-  public void floodingCommandTimesOutToo(Subject s) throws InterruptedException {
+  public void floodingCommandTimesOutToo(CheckContext s) throws InterruptedException {
     ExecResult result =
         inTime(
             s.sandbox(),
@@ -125,7 +126,7 @@ public final class TimeoutChecks {
   }
 
   @Check("X4")
-  public void sandboxIsUsableAfterwards(Subject s) throws InterruptedException {
+  public void sandboxIsUsableAfterwards(CheckContext s) throws InterruptedException {
     s.sandbox().files().writeText("kept", "yes", UTF_8);
     for (int i = 0; i < 3; i++) {
       inTime(s.sandbox(), Command.argv("sleep", "1000").withTimeout(SHORT));
@@ -134,9 +135,9 @@ public final class TimeoutChecks {
   }
 
   @Check("X4")
-  public void otherCommandsGoOnWhenOneTimesOut(Subject s) throws InterruptedException {
+  public void otherCommandsGoOnWhenOneTimesOut(CheckContext s) throws InterruptedException {
     try (Execution other = s.sandbox().start(Command.shell("echo $$; cat; echo end").withStdin())) {
-      Reading reading = Reading.of(other).until("\n");
+      ExecutionReader reading = ExecutionReader.of(other).until("\n");
       inTime(s.sandbox(), Command.argv("sleep", "1000").withTimeout(SHORT));
       Processes.expectAlive(s.sandbox(), reading.stdout().strip(), "the other command");
       other.kill();
@@ -144,16 +145,16 @@ public final class TimeoutChecks {
   }
 
   @Check("X4")
-  public void timeoutHoldsForAStartedCommand(Subject s) throws InterruptedException {
+  public void timeoutHoldsForAStartedCommand(CheckContext s) throws InterruptedException {
     try (Execution execution =
         s.sandbox().start(Command.argv("sleep", "1000").withTimeout(SHORT))) {
-      Exit exit = Together.start(() -> execution.await()).within(PATIENCE, "await returns");
+      Exit exit = ConcurrentCalls.start(() -> execution.await()).get(PATIENCE, "await returns");
       Expect.equal(new Exit.TimedOut(SHORT), exit, "the exit");
     }
   }
 
   @Check("S2")
-  public void timeoutOfTheSpecIsTheDefault(Subject s) throws InterruptedException {
+  public void timeoutOfTheSpecIsTheDefault(CheckContext s) throws InterruptedException {
     if (!s.info().support().enforcedLimits().contains(LimitKind.TIMEOUT)) {
       throw s.notRun("the provider does not enforce the spec's timeout");
     }
@@ -165,10 +166,10 @@ public final class TimeoutChecks {
   }
 
   @Check("X7")
-  public void interruptingRunKillsTheCommand(Subject s) throws InterruptedException {
+  public void interruptingRunKillsTheCommand(CheckContext s) throws InterruptedException {
     Sandbox sandbox = s.sandbox();
-    Together.Call<ExecResult> call =
-        Together.start(() -> sandbox.run(Command.shell("echo $$ > pid; sleep 1000")));
+    ConcurrentCalls.Call<ExecResult> call =
+        ConcurrentCalls.start(() -> sandbox.run(Command.shell("echo $$ > pid; sleep 1000")));
     Expect.eventually(
         PATIENCE,
         "the command writes its process id",
@@ -185,25 +186,25 @@ public final class TimeoutChecks {
   @Check(
       value = "X7",
       tools = {"sh", "setsid"})
-  public void killEndsTheWholeTree(Subject s) throws InterruptedException {
+  public void killEndsTheWholeTree(CheckContext s) throws InterruptedException {
     Command command = Command.shell("setsid sh -c 'echo $$; sleep 1000' & sleep 1000");
     try (Execution execution = s.sandbox().start(command)) {
-      String child = Reading.of(execution).until("\n").stdout().strip();
+      String child = ExecutionReader.of(execution).until("\n").stdout().strip();
       execution.kill();
-      Exit exit = Together.start(() -> execution.await()).within(PATIENCE, "await returns");
+      Exit exit = ConcurrentCalls.start(() -> execution.await()).get(PATIENCE, "await returns");
       Expect.that(exit instanceof Exit.Signaled, "it ended by a signal, but " + exit);
       Processes.expectDead(s.sandbox(), child, "the child that left the session");
     }
   }
 
   private static ExecResult inTime(Sandbox sandbox, Command command) throws InterruptedException {
-    return Together.start(() -> sandbox.run(command)).within(PATIENCE, "run returns");
+    return ConcurrentCalls.start(() -> sandbox.run(command)).get(PATIENCE, "run returns");
   }
 
-  private static SandboxException failure(Together.Call<ExecResult> call)
+  private static SandboxException failure(ConcurrentCalls.Call<ExecResult> call)
       throws InterruptedException {
     try {
-      ExecResult result = call.within(PATIENCE, "an interrupted run returns");
+      ExecResult result = call.get(PATIENCE, "an interrupted run returns");
       throw new CheckFailed("an interrupted run returned " + result);
     } catch (SandboxException e) {
       return e;

@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
@@ -26,40 +26,43 @@ import java.util.TreeMap;
 /** Checks of folders going in and out as archives. */
 public final class TreesChecks {
   private static TreeSummary unpack(FileSystem files, String folder, byte[] archive) {
-    return files.importTree(folder, Contents.of(archive), TreeLimits.DEFAULT);
+    return files.importTree(folder, FileContents.of(archive), TreeLimits.DEFAULT);
   }
 
   private static byte[] pack(FileSystem files, String folder, String... excludes) {
-    return Contents.all(files.exportTree(folder, List.of(excludes)));
+    return FileContents.all(files.exportTree(folder, List.of(excludes)));
   }
 
   /** Describes everything beneath {@code folder}, one line each: what, mode, target, content. */
   private static Map<String, String> described(FileSystem files, String folder) {
     Map<String, String> lines = new TreeMap<>();
-    for (FileInfo entry : Contents.all(files.list(folder, 0))) {
+    for (FileInfo entry : FileContents.all(files.list(folder, 0))) {
       int content =
-          entry.type() == FileType.FILE ? Arrays.hashCode(Contents.bytes(files, entry.path())) : 0;
+          entry.type() == FileType.FILE
+              ? Arrays.hashCode(FileContents.bytes(files, entry.path()))
+              : 0;
       String mode = entry.type() == FileType.LINK ? "" : Integer.toOctalString(entry.mode());
       lines.put(
-          Contents.below(folder, entry.path()),
+          FileContents.below(folder, entry.path()),
           entry.type() + " " + mode + " " + entry.linkTarget().orElse("") + " " + content);
     }
     return lines;
   }
 
-  private static void refused(Subject s, String what, byte[] archive) {
+  private static void refused(CheckContext s, String what, byte[] archive) {
     FileSystem files = s.sandbox().files();
     Expect.thrown(what, () -> unpack(files, "target", archive), ErrorCode.BAD_ARCHIVE);
     files.remove("target", true);
-    Expect.equal(List.of(), Contents.names(files, "."), "the workspace after " + what);
+    Expect.equal(List.of(), FileContents.names(files, "."), "the workspace after " + what);
   }
 
   @Check("F3")
-  public void aTreeGoesOutAndInUnchanged(Subject s) {
+  public void aTreeGoesOutAndInUnchanged(CheckContext s) {
     FileSystem files = s.sandbox().files();
-    files.write("tree/script", Contents.of("#!/bin/sh\n"), WriteOptions.DEFAULT.withMode(0755));
-    files.write("tree/private", Contents.of("x"), WriteOptions.DEFAULT.withMode(0600));
-    files.write("tree/a/b/noise", Contents.of(Contents.random(100_001, 7)), WriteOptions.DEFAULT);
+    files.write("tree/script", FileContents.of("#!/bin/sh\n"), WriteOptions.DEFAULT.withMode(0755));
+    files.write("tree/private", FileContents.of("x"), WriteOptions.DEFAULT.withMode(0600));
+    files.write(
+        "tree/a/b/noise", FileContents.of(FileContents.random(100_001, 7)), WriteOptions.DEFAULT);
     files.writeText("tree/a/empty", "", UTF_8);
     files.writeText("tree/a/größe und mehr", "ü", UTF_8);
     files.makeFolder("tree/nothing/in/here", 0750);
@@ -71,10 +74,10 @@ public final class TreesChecks {
   }
 
   @Check("F3")
-  public void anArchiveOfSomebodyElseIsUnpacked(Subject s) {
+  public void anArchiveOfSomebodyElseIsUnpacked(CheckContext s) {
     FileSystem files = s.sandbox().files();
     byte[] archive =
-        new Tar()
+        new TestArchive()
             .folder("a", 0750)
             .file("a/file", 0640, "content".getBytes(UTF_8))
             .file("./b/c", "no folder entry of its own")
@@ -84,34 +87,36 @@ public final class TreesChecks {
     TreeSummary summary = unpack(files, "in", archive);
     Expect.equal(5L, summary.entries(), "the entries that importTree counts");
     Expect.equal(33L, summary.bytes(), "the bytes that importTree counts");
-    Expect.equal("content", Contents.text(files, "in/a/file"), "the file");
-    Expect.equal("content", Contents.text(files, "in/a/same"), "the hard link");
+    Expect.equal("content", FileContents.text(files, "in/a/file"), "the file");
+    Expect.equal("content", FileContents.text(files, "in/a/same"), "the hard link");
     Expect.equal(
         Optional.of("file"), files.stat("in/a/link", NOFOLLOW_LINKS).linkTarget(), "the link");
     Expect.equal(0640, files.stat("in/a/file", NOFOLLOW_LINKS).mode(), "the mode of the file");
     Expect.equal(0750, files.stat("in/a", NOFOLLOW_LINKS).mode(), "the mode of the folder");
-    Expect.equal("no folder entry of its own", Contents.text(files, "in/b/c"), "the other file");
+    Expect.equal(
+        "no folder entry of its own", FileContents.text(files, "in/b/c"), "the other file");
   }
 
   @Check("F3")
-  public void whatIsThereAlreadyIsKeptOrReplaced(Subject s) {
+  public void whatIsThereAlreadyIsKeptOrReplaced(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("in/kept", "kept", UTF_8);
     files.writeText("in/replaced", "a long old text", UTF_8);
-    unpack(files, "in", new Tar().file("replaced", "new").end());
-    Expect.equal("kept", Contents.text(files, "in/kept"), "what the archive does not have");
-    Expect.equal("new", Contents.text(files, "in/replaced"), "what the archive has");
+    unpack(files, "in", new TestArchive().file("replaced", "new").end());
+    Expect.equal("kept", FileContents.text(files, "in/kept"), "what the archive does not have");
+    Expect.equal("new", FileContents.text(files, "in/replaced"), "what the archive has");
   }
 
   @Check("F3")
-  public void longNamesGoOutAndIn(Subject s) {
+  public void longNamesGoOutAndIn(CheckContext s) {
     FileSystem files = s.sandbox().files();
     String folder = "f".repeat(120) + "/" + "g".repeat(120) + "/" + "h".repeat(120);
     files.writeText("tree/" + folder + "/" + "x".repeat(200), "far", UTF_8);
     files.writeText("tree/" + "y".repeat(255), "long", UTF_8);
     files.makeLink("tree/link", "t".repeat(200));
     byte[] archive = pack(files, "tree");
-    List<String> names = Tar.read(archive).stream().map(Tar.Entry::plainName).toList();
+    List<String> names =
+        TestArchive.read(archive).stream().map(TestArchive.Entry::plainName).toList();
     Expect.that(
         names.contains(folder + "/" + "x".repeat(200)), "the archive has the whole long path");
     unpack(files, "copy", archive);
@@ -119,28 +124,28 @@ public final class TreesChecks {
   }
 
   @Check("F3")
-  public void deepFoldersGoOutAndIn(Subject s) {
+  public void deepFoldersGoOutAndIn(CheckContext s) {
     FileSystem files = s.sandbox().files();
     String deep = "d/".repeat(100);
     files.writeText("tree/" + deep + "bottom", "here", UTF_8);
     unpack(files, "copy", pack(files, "tree"));
-    Expect.equal("here", Contents.text(files, "copy/" + deep + "bottom"), "the deepest file");
+    Expect.equal("here", FileContents.text(files, "copy/" + deep + "bottom"), "the deepest file");
     files.remove("tree", true);
-    Expect.equal(List.of("copy"), Contents.names(files, "."), "the workspace");
+    Expect.equal(List.of("copy"), FileContents.names(files, "."), "the workspace");
   }
 
   @Check("F3")
-  public void twoThousandFilesGoInAndOut(Subject s) {
+  public void twoThousandFilesGoInAndOut(CheckContext s) {
     FileSystem files = s.sandbox().files();
-    Tar tar = new Tar();
+    TestArchive tar = new TestArchive();
     for (int i = 0; i < 2000; i++) {
       tar.file("folder-" + i % 20 + "/file-" + i, "content " + i);
     }
     Expect.equal(2000L, unpack(files, "in", tar.end()).entries(), "the entries");
-    Expect.equal("content 1234", Contents.text(files, "in/folder-14/file-1234"), "one of them");
+    Expect.equal("content 1234", FileContents.text(files, "in/folder-14/file-1234"), "one of them");
     long count =
-        Tar.read(pack(files, "in")).stream()
-            .filter(entry -> entry.type() == Tar.FILE)
+        TestArchive.read(pack(files, "in")).stream()
+            .filter(entry -> entry.type() == TestArchive.FILE)
             .filter(
                 entry ->
                     entry
@@ -152,98 +157,100 @@ public final class TreesChecks {
   }
 
   @Check("F3")
-  public void excludedPathsAreLeftOut(Subject s) {
+  public void excludedPathsAreLeftOut(CheckContext s) {
     FileSystem files = s.sandbox().files();
     for (String name : List.of("a.txt", "b.log", "sub/c.log", "sub/d.txt", "cache/x/y")) {
       files.writeText("tree/" + name, name, UTF_8);
     }
     List<String> left =
-        Tar.read(pack(files, "tree", "**/*.log", "cache")).stream()
-            .filter(entry -> entry.type() == Tar.FILE)
-            .map(Tar.Entry::plainName)
+        TestArchive.read(pack(files, "tree", "**/*.log", "cache")).stream()
+            .filter(entry -> entry.type() == TestArchive.FILE)
+            .map(TestArchive.Entry::plainName)
             .sorted()
             .toList();
     Expect.equal(List.of("a.txt", "sub/d.txt"), left, "what was packed");
   }
 
   @Check("F3")
-  public void aSingleFileIsPacked(Subject s) {
+  public void aSingleFileIsPacked(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("folder/file.txt", "alone", UTF_8);
-    List<Tar.Entry> entries = Tar.read(pack(files, "folder/file.txt"));
+    List<TestArchive.Entry> entries = TestArchive.read(pack(files, "folder/file.txt"));
     Expect.equal(1, entries.size(), "the number of entries");
     Expect.equal("file.txt", entries.getFirst().plainName(), "the name");
     Expect.equal("alone", entries.getFirst().content().utf8(), "the content");
   }
 
   @Check("F3")
-  public void namesThatLeadOutAreRefused(Subject s) {
-    refused(s, "an absolute name", new Tar().file("/isola-absolute", "x").end());
-    refused(s, "a name with ..", new Tar().file("../isola-up", "x").end());
-    refused(s, "a name with .. inside", new Tar().file("a/../../isola-up", "x").end());
-    refused(s, "a folder with ..", new Tar().folder("a/../../isola-up", 0755).end());
-    refused(s, "a hard link to ..", new Tar().hardLink("x", "../isola-up").end());
-    refused(s, "an absolute hard link", new Tar().hardLink("x", "/etc/passwd").end());
+  public void namesThatLeadOutAreRefused(CheckContext s) {
+    refused(s, "an absolute name", new TestArchive().file("/isola-absolute", "x").end());
+    refused(s, "a name with ..", new TestArchive().file("../isola-up", "x").end());
+    refused(s, "a name with .. inside", new TestArchive().file("a/../../isola-up", "x").end());
+    refused(s, "a folder with ..", new TestArchive().folder("a/../../isola-up", 0755).end());
+    refused(s, "a hard link to ..", new TestArchive().hardLink("x", "../isola-up").end());
+    refused(s, "an absolute hard link", new TestArchive().hardLink("x", "/etc/passwd").end());
   }
 
   @Check("F3")
-  public void entriesThroughLinksAreRefused(Subject s) {
+  public void entriesThroughLinksAreRefused(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("other/file", "as it was", UTF_8);
-    byte[] archive = new Tar().link("l", "../other").file("l/file", "spoiled").end();
+    byte[] archive = new TestArchive().link("l", "../other").file("l/file", "spoiled").end();
     Expect.thrown(
         "an entry through a link", () -> unpack(files, "in", archive), ErrorCode.BAD_ARCHIVE);
-    Expect.equal("as it was", Contents.text(files, "other/file"), "the file behind the link");
+    Expect.equal("as it was", FileContents.text(files, "other/file"), "the file behind the link");
   }
 
   @Check("F3")
-  public void devicesAndPipesAreRefused(Subject s) {
-    refused(s, "a device", new Tar().entry("zero", Tar.DEVICE, 0666, 0, "").end());
-    refused(s, "a block device", new Tar().entry("disk", '4', 0666, 0, "").end());
-    refused(s, "a pipe", new Tar().entry("pipe", Tar.FIFO, 0666, 0, "").end());
-    refused(s, "a type that is none", new Tar().entry("what", 'Z', 0666, 0, "").end());
+  public void devicesAndPipesAreRefused(CheckContext s) {
+    refused(s, "a device", new TestArchive().entry("zero", TestArchive.DEVICE, 0666, 0, "").end());
+    refused(s, "a block device", new TestArchive().entry("disk", '4', 0666, 0, "").end());
+    refused(s, "a pipe", new TestArchive().entry("pipe", TestArchive.FIFO, 0666, 0, "").end());
+    refused(s, "a type that is none", new TestArchive().entry("what", 'Z', 0666, 0, "").end());
   }
 
   @Check("F3")
-  public void brokenArchivesAreRefused(Subject s) {
-    byte[] wrongSum = new Tar().file("file", "content").end();
+  public void brokenArchivesAreRefused(CheckContext s) {
+    byte[] wrongSum = new TestArchive().file("file", "content").end();
     wrongSum[0] = 'F';
     refused(s, "a wrong checksum", wrongSum);
-    byte[] whole = new Tar().file("file", 0644, Contents.random(5000, 1)).end();
+    byte[] whole = new TestArchive().file("file", 0644, FileContents.random(5000, 1)).end();
     refused(s, "content that is cut off", Arrays.copyOf(whole, 3000));
     refused(s, "a header that is cut off", Arrays.copyOf(whole, 300));
     refused(s, "text", "this is no archive at all. ".repeat(100).getBytes(UTF_8));
     refused(
-        s, "a size that is not there", new Tar().entry("huge", Tar.FILE, 0644, 1L << 32, "").end());
+        s,
+        "a size that is not there",
+        new TestArchive().entry("huge", TestArchive.FILE, 0644, 1L << 32, "").end());
   }
 
   @Check("F3")
-  public void limitsOfAnArchiveHold(Subject s) {
+  public void limitsOfAnArchiveHold(CheckContext s) {
     FileSystem files = s.sandbox().files();
-    Tar tar = new Tar();
+    TestArchive tar = new TestArchive();
     for (int i = 0; i < 10; i++) {
       tar.file("file-" + i, 0644, new byte[1000]);
     }
     byte[] archive = tar.end();
-    TreeSummary exact = files.importTree("a", Contents.of(archive), new TreeLimits(10_000, 10));
+    TreeSummary exact = files.importTree("a", FileContents.of(archive), new TreeLimits(10_000, 10));
     Expect.equal(new TreeSummary(10, 10_000), exact, "what fits exactly");
     Expect.thrown(
         "one byte too much",
-        () -> files.importTree("b", Contents.of(archive), new TreeLimits(9_999, 10)),
+        () -> files.importTree("b", FileContents.of(archive), new TreeLimits(9_999, 10)),
         ErrorCode.RESOURCE_LIMIT);
     Expect.thrown(
         "one entry too much",
-        () -> files.importTree("c", Contents.of(archive), new TreeLimits(10_000, 9)),
+        () -> files.importTree("c", FileContents.of(archive), new TreeLimits(10_000, 9)),
         ErrorCode.RESOURCE_LIMIT);
-    byte[] bomb = new Tar().entry("bomb", Tar.FILE, 0644, 8L << 30, "").end();
+    byte[] bomb = new TestArchive().entry("bomb", TestArchive.FILE, 0644, 8L << 30, "").end();
     Expect.thrown(
         "a bomb",
-        () -> files.importTree("d", Contents.of(bomb), new TreeLimits(1 << 20, 10)),
+        () -> files.importTree("d", FileContents.of(bomb), new TreeLimits(1 << 20, 10)),
         ErrorCode.RESOURCE_LIMIT);
   }
 
   @Check("F3")
-  public void packingWhatGrowsGivesAValidArchive(Subject s) {
+  public void packingWhatGrowsGivesAValidArchive(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("tree/z-last", "last", UTF_8);
     files.writeText("tree/growing", "", UTF_8);
@@ -253,7 +260,9 @@ public final class TreesChecks {
       while (going) {
         going = growing.await(Duration.ofMillis(1)).isEmpty();
         List<String> names =
-            Tar.read(pack(files, "tree")).stream().map(Tar.Entry::plainName).toList();
+            TestArchive.read(pack(files, "tree")).stream()
+                .map(TestArchive.Entry::plainName)
+                .toList();
         Expect.that(
             names.containsAll(List.of("growing", "z-last")), "both are packed, not " + names);
       }
@@ -261,14 +270,19 @@ public final class TreesChecks {
   }
 
   @Check("F3")
-  public void aBrokenSourceEndsTheImport(Subject s) {
+  public void aBrokenSourceEndsTheImport(CheckContext s) {
     FileSystem files = s.sandbox().files();
     byte[] whole =
-        new Tar().file("first", "whole").file("second", 0644, Contents.random(900_000, 5)).end();
+        new TestArchive()
+            .file("first", "whole")
+            .file("second", 0644, FileContents.random(900_000, 5))
+            .end();
     boolean thrown = false;
     try {
       files.importTree(
-          "in", new Contents.Broken(Arrays.copyOf(whole, 500_000)), TreeLimits.DEFAULT);
+          "in",
+          new FileContents.BreakingInputStream(Arrays.copyOf(whole, 500_000)),
+          TreeLimits.DEFAULT);
     } catch (RuntimeException expected) {
       thrown = true;
     }
@@ -278,20 +292,20 @@ public final class TreesChecks {
     Expect.eventually(
         Duration.ofSeconds(5),
         "nothing half is left",
-        () -> !files.exists("in") || List.of("first").containsAll(Contents.names(files, "in")));
+        () -> !files.exists("in") || List.of("first").containsAll(FileContents.names(files, "in")));
     if (files.exists("in/first")) {
-      Expect.equal("whole", Contents.text(files, "in/first"), "what was unpacked before");
+      Expect.equal("whole", FileContents.text(files, "in/first"), "what was unpacked before");
     }
   }
 
   @Check("F3")
-  public void importingOntoAFileIsRefused(Subject s) {
+  public void importingOntoAFileIsRefused(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("file", "kept", UTF_8);
     Expect.thrown(
         "an import into a file",
-        () -> unpack(files, "file", new Tar().file("x", "y").end()),
+        () -> unpack(files, "file", new TestArchive().file("x", "y").end()),
         SandboxException.class);
-    Expect.equal("kept", Contents.text(files, "file"), "the file");
+    Expect.equal("kept", FileContents.text(files, "file"), "the file");
   }
 }

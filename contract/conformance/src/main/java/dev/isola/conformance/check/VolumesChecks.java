@@ -1,46 +1,46 @@
 package dev.isola.conformance.check;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.util.List;
 
 /** Checks volumes that are created, listed and destroyed without a sandbox. */
 public final class VolumesChecks {
 
-  private static Volumes volumes(Subject s) {
+  private static Volumes volumes(CheckContext s) {
     return s.provider()
         .volumes()
         .orElseThrow(() -> new CheckFailed("declared, but not given: volumes"));
   }
 
-  private static String name(Subject s) {
+  private static String name(CheckContext s) {
     return "kit-" + s.spec().build().id();
   }
 
-  private static Volume mounted(String name) {
-    return new Volume(Volume.Type.VOLUME, name, "/workspace/data", false);
+  private static VolumeMount mounted(String name) {
+    return new VolumeMount(VolumeMount.Type.VOLUME, name, "/workspace/data", false);
   }
 
   /** Runs a command in a sandbox of its own that has the volume, and returns what it wrote. */
-  private static String within(Subject s, String name, String shell) {
+  private static String within(CheckContext s, String name, String shell) {
     Sandbox sandbox = s.create(spec -> spec.volume(mounted(name)));
     ExecResult result = sandbox.run(Command.shell(shell));
     Expect.that(result.succeeded(), "'" + shell + "' succeeds, but " + result);
-    s.provider().destroy(sandbox.id(), Destroy.FORCE);
+    s.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
     return result.stdout().text();
   }
 
   @Check(value = "S1", needs = Volumes.class)
-  public void aCreatedVolumeIsListedMountedAndDestroyed(Subject s) {
+  public void aCreatedVolumeIsListedMountedAndDestroyed(CheckContext s) {
     String name = name(s);
     Volumes volumes = volumes(s);
     volumes.create(name);
@@ -59,7 +59,7 @@ public final class VolumesChecks {
   }
 
   @Check(value = "S1", needs = Volumes.class)
-  public void nothingOfADestroyedVolumeComesBack(Subject s) {
+  public void nothingOfADestroyedVolumeComesBack(CheckContext s) {
     String name = name(s);
     Volumes volumes = volumes(s);
     within(s, name, "mkdir -p data/a/b; echo old > data/a/b/file; ln -s / data/root");
@@ -75,7 +75,7 @@ public final class VolumesChecks {
   }
 
   @Check(value = "S1", needs = Volumes.class)
-  public void destroyingAVolumeLeavesOthers(Subject s) {
+  public void destroyingAVolumeLeavesOthers(CheckContext s) {
     String name = name(s);
     String longer = name + "-2";
     Volumes volumes = volumes(s);
@@ -92,7 +92,7 @@ public final class VolumesChecks {
   }
 
   @Check(value = "S1", needs = Volumes.class)
-  public void namesThatLeadElsewhereAreRefused(Subject s) {
+  public void namesThatLeadElsewhereAreRefused(CheckContext s) {
     Volumes volumes = volumes(s);
     List<String> before = volumes.list();
     for (String wrong : List.of("", ".", "..", "../x", "a/b", "/etc", "a b", "a\0", "-a")) {
@@ -104,7 +104,7 @@ public final class VolumesChecks {
   }
 
   @Check(value = "S1", needs = Volumes.class)
-  public void volumesAreSeenByAnotherProcess(Subject s) {
+  public void volumesAreSeenByAnotherProcess(CheckContext s) {
     String name = name(s);
     volumes(s).create(name);
     Volumes other = s.anotherProcess().volumes().orElseThrow();

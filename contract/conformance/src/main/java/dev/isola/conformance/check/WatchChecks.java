@@ -4,9 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
 import dev.isola.conformance.Expect;
-import dev.isola.conformance.Subject;
 import dev.isola.spi.capability.Watching;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.file.FileChange;
@@ -26,7 +26,7 @@ import java.util.function.Predicate;
 public final class WatchChecks {
   private static final Duration PATIENCE = Duration.ofSeconds(15);
 
-  private static Watch watch(Subject s, boolean recursive) {
+  private static Watch watch(CheckContext s, boolean recursive) {
     s.sandbox().files().makeFolder("watched", 0755);
     return s.as(Watching.class).watch("watched", recursive);
   }
@@ -52,11 +52,11 @@ public final class WatchChecks {
   }
 
   private static boolean is(FileChange change, Kind kind, String name) {
-    return change.kind() == kind && Contents.below("watched", change.path()).equals(name);
+    return change.kind() == kind && FileContents.below("watched", change.path()).equals(name);
   }
 
   @Check(value = "F5", needs = Watching.class)
-  public void creatingWritingAndRemovingAreTold(Subject s) {
+  public void creatingWritingAndRemovingAreTold(CheckContext s) {
     FileSystem files = s.sandbox().files();
     try (Watch watch = watch(s, false)) {
       s.output("touch watched/file");
@@ -76,7 +76,7 @@ public final class WatchChecks {
   }
 
   @Check(value = "F5", needs = Watching.class)
-  public void movesAndAttributesAreTold(Subject s) {
+  public void movesAndAttributesAreTold(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.writeText("watched/old", "x", UTF_8);
     try (Watch watch = watch(s, false)) {
@@ -89,7 +89,7 @@ public final class WatchChecks {
   }
 
   @Check(value = "F5", needs = Watching.class)
-  public void whatTheFileApiWritesIsTold(Subject s) {
+  public void whatTheFileApiWritesIsTold(CheckContext s) {
     FileSystem files = s.sandbox().files();
     try (Watch watch = watch(s, false)) {
       files.writeText("watched/file", "content", UTF_8);
@@ -100,12 +100,12 @@ public final class WatchChecks {
               is(change, Kind.MOVED_TO, "file")
                   || is(change, Kind.CREATED, "file")
                   || is(change, Kind.MODIFIED, "file"));
-      Expect.equal("content", Contents.text(files, "watched/file"), "the file once it is told");
+      Expect.equal("content", FileContents.text(files, "watched/file"), "the file once it is told");
     }
   }
 
   @Check(value = "F5", needs = Watching.class)
-  public void foldersMadeLaterAreWatchedToo(Subject s) {
+  public void foldersMadeLaterAreWatchedToo(CheckContext s) {
     try (Watch watch = watch(s, true)) {
       s.output("mkdir -p watched/a/b/c; touch watched/a/b/c/file");
       await(watch, Kind.CREATED, "a/b/c/file");
@@ -115,7 +115,7 @@ public final class WatchChecks {
   }
 
   @Check(value = "F5", needs = Watching.class)
-  public void onlyTheWatchedIsTold(Subject s) {
+  public void onlyTheWatchedIsTold(CheckContext s) {
     FileSystem files = s.sandbox().files();
     files.makeFolder("watched/sub", 0755);
     files.makeFolder("other", 0755);
@@ -125,14 +125,14 @@ public final class WatchChecks {
       List<FileChange> seen =
           until(watch, "the last file", change -> is(change, Kind.CREATED, "last"));
       for (FileChange change : seen) {
-        String name = Contents.below("watched", change.path());
+        String name = FileContents.below("watched", change.path());
         Expect.that(name.equals("last") || name.equals("sub"), "nothing else is told: " + change);
       }
     }
   }
 
   @Check(value = "F5", needs = Watching.class)
-  public void noChangeIsNothingWithinThePatience(Subject s) {
+  public void noChangeIsNothingWithinThePatience(CheckContext s) {
     try (Watch watch = watch(s, true)) {
       long start = System.nanoTime();
       Expect.equal(Optional.empty(), watch.next(Duration.ofMillis(200)), "no change");
@@ -146,7 +146,7 @@ public final class WatchChecks {
   }
 
   @Check(value = "F5", needs = Watching.class)
-  public void aClosedWatchHasEnded(Subject s) {
+  public void aClosedWatchHasEnded(CheckContext s) {
     Watch watch = watch(s, false);
     watch.close();
     Expect.that(watch.ended(), "a closed watch has ended");
@@ -159,7 +159,7 @@ public final class WatchChecks {
   }
 
   @Check(value = "F5", needs = Watching.class)
-  public void theEndOfTheFolderEndsTheWatch(Subject s) {
+  public void theEndOfTheFolderEndsTheWatch(CheckContext s) {
     FileSystem files = s.sandbox().files();
     try (Watch watch = watch(s, true)) {
       files.remove("watched", true);
@@ -170,14 +170,14 @@ public final class WatchChecks {
   }
 
   @Check(value = "F5", needs = Watching.class)
-  public void aBurstIsToldWholeOrSaidToOverflow(Subject s) {
+  public void aBurstIsToldWholeOrSaidToOverflow(CheckContext s) {
     FileSystem files = s.sandbox().files();
-    Tar tar = new Tar();
+    TestArchive tar = new TestArchive();
     for (int i = 0; i < 500; i++) {
       tar.file("file-" + i, "");
     }
     try (Watch watch = watch(s, true)) {
-      files.importTree("watched", Contents.of(tar.end()), TreeLimits.DEFAULT);
+      files.importTree("watched", FileContents.of(tar.end()), TreeLimits.DEFAULT);
       Set<String> seen = new HashSet<>();
       until(
           watch,
@@ -192,7 +192,7 @@ public final class WatchChecks {
   }
 
   @Check(value = "F5", needs = Watching.class)
-  public void whatIsMissingCannotBeWatched(Subject s) {
+  public void whatIsMissingCannotBeWatched(CheckContext s) {
     Expect.thrown(
         "watching a missing folder",
         () -> s.as(Watching.class).watch("none", false),
@@ -200,7 +200,7 @@ public final class WatchChecks {
   }
 
   @Check(value = "F5", needs = Watching.class)
-  public void twoWatchesBothTell(Subject s) {
+  public void twoWatchesBothTell(CheckContext s) {
     try (Watch one = watch(s, false);
         Watch two = watch(s, true)) {
       s.output("touch watched/file");

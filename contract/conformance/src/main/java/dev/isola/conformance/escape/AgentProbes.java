@@ -1,10 +1,10 @@
 package dev.isola.conformance.escape;
 
-import static dev.isola.conformance.escape.Probe.Topic.AGENT;
+import static dev.isola.conformance.escape.EscapeProbe.Topic.AGENT;
 
-import dev.isola.conformance.escape.Probe.Plant;
-import dev.isola.conformance.escape.Probe.Proof;
-import dev.isola.conformance.escape.Probe.Reach;
+import dev.isola.conformance.escape.EscapeProbe.Evidence;
+import dev.isola.conformance.escape.EscapeProbe.Reach;
+import dev.isola.conformance.escape.EscapeProbe.TargetLocation;
 import dev.isola.spi.Isolation;
 import java.util.List;
 
@@ -15,7 +15,7 @@ import java.util.List;
 final class AgentProbes {
   private AgentProbes() {}
 
-  static List<Probe> all() {
+  static List<EscapeProbe> all() {
     return List.of(
         inProc("memoryOfTheAgentIsNotRead", "agent-memory", "the agent's memory"),
         inProc("agentIsNotTraced", "agent-trace", "the agent, as a debugger"),
@@ -23,20 +23,20 @@ final class AgentProbes {
         inProc("programOfTheAgentIsNotChanged", "agent-program", "what other sandboxes run too")
             .withFloors(Isolation.CONTAINER, Isolation.CONTAINER),
         inProc("agentIsNotKilled", "agent-kill", "the agent, by signals")
-            .withProof(Proof.SANDBOX)
+            .withEvidence(Evidence.SANDBOX)
             .withFloors(Isolation.CONTAINER, Isolation.CONTAINER),
-        Probe.of(
+        EscapeProbe.of(
                 "agentDoesNotAnswerWithoutTheSecret",
                 AGENT,
                 "the agent's channel",
                 scene -> FileProbes.with("agent-channel", scene.all("sockets")))
             .withControl(scene -> List.of("agent-channel", scene.one("channel")))
-            .withPlant(Plant.INSTALLATION)
+            .withLocation(TargetLocation.INSTALLATION)
             .fromProcess());
   }
 
-  private static Probe inProc(String name, String program, String words) {
-    return Probe.of(name, AGENT, words, scene -> List.of(program, "agent"))
+  private static EscapeProbe inProc(String name, String program, String words) {
+    return EscapeProbe.of(name, AGENT, words, scene -> List.of(program, "agent"))
         .withControl(scene -> List.of(program, scene.one("pid")))
         .withReach(Reach.KERNEL)
         .fromProcessExceptRoot();

@@ -1,24 +1,24 @@
 package dev.isola.conformance.escape;
 
-import static dev.isola.conformance.escape.Probe.Topic.DEVICES;
+import static dev.isola.conformance.escape.EscapeProbe.Topic.DEVICES;
 
-import dev.isola.conformance.escape.Probe.Reach;
+import dev.isola.conformance.escape.EscapeProbe.Reach;
 import java.util.List;
 
 /** Devices of the machine: opened, and nothing asked of them. */
 final class DeviceProbes {
   private DeviceProbes() {}
 
-  static List<Probe> all() {
+  static List<EscapeProbe> all() {
     return List.of(
-        Probe.of(
+        EscapeProbe.of(
                 "disksAreNotOpened",
                 DEVICES,
                 "a disk of the host, also by a node of one's own making",
                 scene -> FileProbes.with("disk", scene.all("disks")))
             .withReach(Reach.KERNEL),
         device("memoryIsNotOpenedByANode", "the machine's memory (mknod)", "memory-node"),
-        Probe.of(
+        EscapeProbe.of(
             "terminalsOfTheHostAreNotRead",
             DEVICES,
             "what is typed at a terminal of the host",
@@ -47,7 +47,7 @@ final class DeviceProbes {
             "/dev/hwrng"));
   }
 
-  private static Probe device(String name, String words, String... program) {
-    return Probe.ofKernel(name, DEVICES, words, program);
+  private static EscapeProbe device(String name, String words, String... program) {
+    return EscapeProbe.ofKernel(name, DEVICES, words, program);
   }
 }

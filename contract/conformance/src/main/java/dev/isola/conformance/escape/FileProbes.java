@@ -1,9 +1,9 @@
 package dev.isola.conformance.escape;
 
-import static dev.isola.conformance.escape.Probe.Topic.FILES;
+import static dev.isola.conformance.escape.EscapeProbe.Topic.FILES;
 
-import dev.isola.conformance.escape.Probe.Plant;
-import dev.isola.conformance.escape.Probe.Proof;
+import dev.isola.conformance.escape.EscapeProbe.Evidence;
+import dev.isola.conformance.escape.EscapeProbe.TargetLocation;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -13,7 +13,7 @@ final class FileProbes {
 
   private FileProbes() {}
 
-  static List<Probe> all() {
+  static List<EscapeProbe> all() {
     return List.of(
         reading("secretInTmpIsNotRead", "tmp", "a file in the host's /tmp"),
         reading("secretInVarTmpIsNotRead", "var-tmp", "a file in the host's /var/tmp"),
@@ -23,58 +23,62 @@ final class FileProbes {
         reading("secretInDevShmIsNotRead", "shm", "a file in the host's /dev/shm"),
         comparing("passwordsAreNotRead", "passwords", "the host's password hashes"),
         comparing("privateKeysAreNotRead", "keys", "private keys of the host and of its user"),
-        Probe.of("plantedNamesAreNotFound", FILES, "a planted file, anywhere", FileProbes::find)
+        EscapeProbe.of(
+                "plantedNamesAreNotFound", FILES, "a planted file, anywhere", FileProbes::find)
             .withControl(scene -> List.of("find", scene.id(), scene.one("scratch"))),
-        Probe.of(
+        EscapeProbe.of(
                 "dataFolderIsNotRead",
                 FILES,
                 "what the provider keeps of its sandboxes, secrets among it",
                 scene -> with("open", scene.all("installation")))
-            .withPlant(Plant.INSTALLATION)
+            .withLocation(TargetLocation.INSTALLATION)
             .fromProcess()
-            .whereNeeded(Probe.Need.NAMESPACES),
+            .withNeed(EscapeProbe.Need.NAMESPACES),
         writing("fileInTmpIsNotChanged", "tmp", "a file in the host's /tmp"),
         writing("fileInHomeIsNotChanged", "home", "a file in the user's home folder"),
         writing("fileInDevShmIsNotChanged", "shm", "a file in the host's /dev/shm"),
         writing("nothingIsMadeInEtc", "etc", "a new file in the host's /etc"),
         writing("nothingIsMadeInUsr", "usr", "a new file in the host's /usr"),
         setuid("setuidFilesAreNotTheHostsRoot"),
-        setuid("setuidFilesAreNotTheHostsRootInAFolderOfTheCaller").withPlant(Plant.WORKSPACE),
-        Probe.of(
+        setuid("setuidFilesAreNotTheHostsRootInAFolderOfTheCaller")
+            .withLocation(TargetLocation.WORKSPACE),
+        EscapeProbe.of(
             "fileIsNotOpenedByItsHandle",
             FILES,
             "a file by its number, past every path",
             scene -> List.of("handle", scene.one("handle-type"), scene.one("handle"), scene.id())),
-        Probe.of(
+        EscapeProbe.of(
             "secondChrootDoesNotLeadOut",
             FILES,
             "the host's root, by a chroot beneath the folder one stands in",
             scene -> List.of("chroot", FOLDER, scene.one("tmp"), scene.id())));
   }
 
-  private static Probe reading(String name, String place, String words) {
-    return Probe.of(name, FILES, words, scene -> List.of("read", scene.one(place), scene.id()));
+  private static EscapeProbe reading(String name, String place, String words) {
+    return EscapeProbe.of(
+        name, FILES, words, scene -> List.of("read", scene.one(place), scene.id()));
   }
 
-  private static Probe comparing(String name, String fact, String words) {
-    return Probe.of(name, FILES, words, scene -> with("digest", scene.all(fact)));
+  private static EscapeProbe comparing(String name, String fact, String words) {
+    return EscapeProbe.of(name, FILES, words, scene -> with("digest", scene.all(fact)));
   }
 
-  private static Probe writing(String name, String place, String words) {
-    return Probe.of(name, FILES, words, scene -> List.of("write", scene.one(place), scene.id()))
-        .withProof(Proof.FILE);
+  private static EscapeProbe writing(String name, String place, String words) {
+    return EscapeProbe.of(
+            name, FILES, words, scene -> List.of("write", scene.one(place), scene.id()))
+        .withEvidence(Evidence.FILE);
   }
 
-  private static Probe setuid(String name) {
-    return Probe.of(
+  private static EscapeProbe setuid(String name) {
+    return EscapeProbe.of(
             name,
             FILES,
             "a program on the host that makes any of its users root",
             scene -> List.of("setuid-file", scene.mark() + "-setuid"))
-        .withProof(Proof.SETUID);
+        .withEvidence(Evidence.SETUID);
   }
 
-  private static List<String> find(Scene scene) {
+  private static List<String> find(ProbeContext scene) {
     List<String> words = new ArrayList<>(List.of("find", scene.id()));
     words.addAll(scene.all("folders"));
     words.add("/");

@@ -1,6 +1,6 @@
 package dev.isola.conformance.escape;
 
-import static dev.isola.conformance.escape.Probe.Topic.KERNEL;
+import static dev.isola.conformance.escape.EscapeProbe.Topic.KERNEL;
 
 import java.util.List;
 
@@ -8,7 +8,7 @@ import java.util.List;
 final class KernelProbes {
   private KernelProbes() {}
 
-  static List<Probe> all() {
+  static List<EscapeProbe> all() {
     return List.of(
         gate("modulesAreNotLoaded", "code in the kernel", "modules"),
         gate("kernelIsNotReplaced", "another kernel (kexec)", "kexec"),
@@ -16,7 +16,7 @@ final class KernelProbes {
         gate("perfIsRefused", "counters of the kernel (perf_event_open)", "perf"),
         gate("userfaultfdIsRefused", "holding the kernel up (userfaultfd)", "userfaultfd"),
         gate("ioUringIsRefused", "a second way into the kernel (io_uring)", "io-uring"),
-        Probe.of(
+        EscapeProbe.of(
             "keysOfTheHostAreNotRead",
             KERNEL,
             "a key of the host's keyrings",
@@ -36,7 +36,7 @@ final class KernelProbes {
         gate("sysfsIsNotWritten", "settings of the machine in /sys", "sysfs"));
   }
 
-  private static Probe gate(String name, String words, String program) {
-    return Probe.ofKernel(name, KERNEL, words, program);
+  private static EscapeProbe gate(String name, String words, String program) {
+    return EscapeProbe.ofKernel(name, KERNEL, words, program);
   }
 }

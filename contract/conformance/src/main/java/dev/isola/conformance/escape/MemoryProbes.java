@@ -1,6 +1,6 @@
 package dev.isola.conformance.escape;
 
-import static dev.isola.conformance.escape.Probe.Topic.MEMORY;
+import static dev.isola.conformance.escape.EscapeProbe.Topic.MEMORY;
 
 import java.util.List;
 
@@ -8,19 +8,19 @@ import java.util.List;
 final class MemoryProbes {
   private MemoryProbes() {}
 
-  static List<Probe> all() {
+  static List<EscapeProbe> all() {
     return List.of(
-        Probe.of(
+        EscapeProbe.of(
             "sharedMemoryOfTheHostIsNotRead",
             MEMORY,
             "System V shared memory",
             scene -> List.of("shared-memory", scene.one("ipc"), scene.id())),
-        Probe.of(
+        EscapeProbe.of(
             "messagesOfTheHostAreNotRead",
             MEMORY,
             "a System V queue",
             scene -> List.of("messages", scene.one("ipc"), scene.id())),
-        Probe.of(
+        EscapeProbe.of(
             "semaphoresOfTheHostAreNotRead",
             MEMORY,
             "a System V semaphore",
@@ -29,8 +29,8 @@ final class MemoryProbes {
         planted("posixQueueOfTheHostIsNotOpened", "posix-queue", "a POSIX queue"));
   }
 
-  static Probe planted(String name, String program, String words) {
-    return Probe.of(
+  static EscapeProbe planted(String name, String program, String words) {
+    return EscapeProbe.of(
         name,
         MEMORY,
         words,

@@ -1,6 +1,6 @@
 package dev.isola.conformance.escape;
 
-import static dev.isola.conformance.escape.Probe.Topic.NAMESPACES;
+import static dev.isola.conformance.escape.EscapeProbe.Topic.NAMESPACES;
 
 import java.util.List;
 
@@ -10,20 +10,20 @@ final class NamespaceProbes {
 
   private NamespaceProbes() {}
 
-  static List<Probe> all() {
+  static List<EscapeProbe> all() {
     return List.of(
         namespace("pidNamespaceIsItsOwn", "pid", "the host's process ids"),
         namespace("mountNamespaceIsItsOwn", "mnt", "the host's mounts"),
-        namespace("networkNamespaceIsItsOwn", "net", "the host's network").whereOffline(),
+        namespace("networkNamespaceIsItsOwn", "net", "the host's network").onlyOffline(),
         namespace("ipcNamespaceIsItsOwn", "ipc", "the host's shared memory and queues"),
         namespace("utsNamespaceIsItsOwn", "uts", "the host's name"),
         namespace("userNamespaceIsItsOwn", "user", "the host's users")
-            .whereNeeded(Probe.Need.USERS),
+            .withNeed(EscapeProbe.Need.USERS),
         namespace("cgroupNamespaceIsItsOwn", "cgroup", "the host's control groups")
-            .whereNeeded(Probe.Need.CONTROL_GROUPS),
+            .withNeed(EscapeProbe.Need.CONTROL_GROUPS),
         gate("userNamespaceIsNotMade", "all capabilities, in a namespace within", "user-namespace"),
         gate("namespacesAreNotMade", "a namespace within", "namespaces"),
-        Probe.ofKernel(
+        EscapeProbe.ofKernel(
                 "namespacesAreNotEntered",
                 NAMESPACES,
                 "the namespaces of another process",
@@ -43,15 +43,15 @@ final class NamespaceProbes {
             FOLDER));
   }
 
-  private static Probe namespace(String name, String kind, String words) {
-    return Probe.of(
+  private static EscapeProbe namespace(String name, String kind, String words) {
+    return EscapeProbe.of(
         name,
         NAMESPACES,
         words,
         scene -> List.of("namespace", kind, scene.one("namespace-" + kind), scene.one("boot")));
   }
 
-  private static Probe gate(String name, String words, String... program) {
-    return Probe.ofKernel(name, NAMESPACES, words, program);
+  private static EscapeProbe gate(String name, String words, String... program) {
+    return EscapeProbe.ofKernel(name, NAMESPACES, words, program);
   }
 }

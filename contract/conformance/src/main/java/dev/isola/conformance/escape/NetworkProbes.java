@@ -1,6 +1,6 @@
 package dev.isola.conformance.escape;
 
-import static dev.isola.conformance.escape.Probe.Topic.NETWORK;
+import static dev.isola.conformance.escape.EscapeProbe.Topic.NETWORK;
 
 import java.util.List;
 
@@ -10,17 +10,17 @@ import java.util.List;
 final class NetworkProbes {
   private NetworkProbes() {}
 
-  static List<Probe> all() {
+  static List<EscapeProbe> all() {
     return List.of(
         server("loopbackOfTheHostIsNotReachedByTcp", "tcp", "127.0.0.1", "tcp"),
         server("loopbackOfTheHostIsNotReachedByIpv6", "tcp", "::1", "tcp6"),
         server("loopbackOfTheHostIsNotReachedByUdp", "udp", "127.0.0.1", "udp"),
-        Probe.of(
+        EscapeProbe.of(
             "socketFilesOfTheHostAreNotReached",
             NETWORK,
             "a server of the host, by the path of its socket",
             scene -> List.of("unix", scene.one("unix"), scene.id())),
-        Probe.of(
+        EscapeProbe.of(
                 "abstractSocketsOfTheHostAreNotReached",
                 NETWORK,
                 "a server of the host, by a name that is in no file system",
@@ -28,8 +28,8 @@ final class NetworkProbes {
                   scene.one("abstract");
                   return List.of("abstract", scene.id());
                 })
-            .whereOffline(),
-        Probe.of(
+            .onlyOffline(),
+        EscapeProbe.of(
             "daemonsAreNotReached",
             NETWORK,
             "daemons that do as they are told",
@@ -49,47 +49,49 @@ final class NetworkProbes {
                     "/run/snapd.socket",
                     "/run/libvirt/libvirt-sock",
                     "/dev/log")),
-        Probe.of(
+        EscapeProbe.of(
                 "vsockOfTheHostIsNotReached",
                 NETWORK,
                 "a server of the host, by vsock, which knows no namespace",
                 scene -> List.of("vsock", scene.one("vsock"), scene.id()))
-            .whereOffline(),
-        Probe.of(
+            .onlyOffline(),
+        EscapeProbe.of(
                 "onlyLoopbackIsThere",
                 NETWORK,
                 "an interface that leads further",
                 scene -> List.of("interfaces"))
-            .whereOffline(),
-        Probe.of(
+            .onlyOffline(),
+        EscapeProbe.of(
                 "noRouteLeadsToTheMetadataService",
                 NETWORK,
                 "the credentials of a cloud's machine",
                 scene -> List.of("route", "169.254.169.254"))
-            .whereOffline(),
-        Probe.of(
+            .onlyOffline(),
+        EscapeProbe.of(
                 "noRouteLeadsOut",
                 NETWORK,
                 "any other machine",
                 scene -> List.of("route", "198.51.100.1"))
-            .whereOffline(),
+            .onlyOffline(),
         traffic("trafficOfTheHostIsNotSeenByPackets", "sniff"),
         traffic("trafficOfTheHostIsNotSeenByRawSockets", "raw"),
-        Probe.ofKernel("interfacesAreNotChanged", NETWORK, "the set-up of the network", "links")
-            .whereOffline());
+        EscapeProbe.ofKernel(
+                "interfacesAreNotChanged", NETWORK, "the set-up of the network", "links")
+            .onlyOffline());
   }
 
-  private static Probe server(String name, String program, String host, String port) {
-    return Probe.of(
+  private static EscapeProbe server(String name, String program, String host, String port) {
+    return EscapeProbe.of(
             name,
             NETWORK,
             "a server on the host's loopback",
             scene -> List.of(program, host, scene.one(port), scene.id()))
-        .whereOffline();
+        .onlyOffline();
   }
 
-  private static Probe traffic(String name, String program) {
-    return Probe.of(name, NETWORK, "the host's traffic", scene -> List.of(program, scene.id()))
-        .whereOffline();
+  private static EscapeProbe traffic(String name, String program) {
+    return EscapeProbe.of(
+            name, NETWORK, "the host's traffic", scene -> List.of(program, scene.id()))
+        .onlyOffline();
   }
 }

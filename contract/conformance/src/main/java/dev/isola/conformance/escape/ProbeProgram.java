@@ -51,7 +51,7 @@ public final class ProbeProgram {
   }
 
   /** Runs what is installed in {@code folder} as a plain process of this user. */
-  static Answer run(Path folder, List<String> words) throws IOException, InterruptedException {
+  static ProbeResult run(Path folder, List<String> words) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(List.of(folder.resolve(NAME).toString()));
     command.addAll(words);
     ProcessBuilder builder = new ProcessBuilder(command);
@@ -65,7 +65,7 @@ public final class ProbeProgram {
       if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
         throw new IOException(NAME + " does not end");
       }
-      return Answer.parse(said).orElseThrow(() -> new IOException(NAME + " said: " + said));
+      return ProbeResult.parse(said).orElseThrow(() -> new IOException(NAME + " said: " + said));
     } finally {
       process.destroyForcibly();
     }

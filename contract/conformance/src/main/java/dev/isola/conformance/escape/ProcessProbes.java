@@ -1,8 +1,8 @@
 package dev.isola.conformance.escape;
 
-import static dev.isola.conformance.escape.Probe.Topic.PROCESSES;
+import static dev.isola.conformance.escape.EscapeProbe.Topic.PROCESSES;
 
-import dev.isola.conformance.escape.Probe.Proof;
+import dev.isola.conformance.escape.EscapeProbe.Evidence;
 import java.util.List;
 
 /**
@@ -12,27 +12,27 @@ import java.util.List;
 final class ProcessProbes {
   private ProcessProbes() {}
 
-  static List<Probe> all() {
+  static List<EscapeProbe> all() {
     return List.of(
         searching("environmentsOfTheHostAreNotRead", "environ", "environments of processes"),
         searching("commandLinesOfTheHostAreNotRead", "cmdline", "command lines of processes"),
         searching("descriptorsOfTheHostAreNotOpened", "descriptors-of", "what processes have open"),
-        Probe.of(
+        EscapeProbe.of(
                 "rootsOfTheHostAreNotEntered",
                 PROCESSES,
                 "the host's files, through the root of another process",
                 scene -> List.of("root", "all", scene.one("tmp"), scene.id()))
             .withControl(scene -> List.of("root", scene.one("pid"), scene.one("tmp"), scene.id())),
-        Probe.of(
+        EscapeProbe.of(
                 "processOfTheHostIsNotKilled",
                 PROCESSES,
                 "a process of the host, by a signal",
                 scene -> List.of("signal", scene.one("pid")))
-            .withProof(Proof.PROCESS),
+            .withEvidence(Evidence.PROCESS),
         reading("memoryOfTheHostIsNotReadByCall", "vm-read", "a process's memory"),
         reading("memoryOfTheHostIsNotReadByFile", "mem", "a process's memory through /proc"),
         reading("processOfTheHostIsNotTraced", "trace", "a process, as a debugger"),
-        Probe.of(
+        EscapeProbe.of(
             "descriptorOfTheHostIsNotTaken",
             PROCESSES,
             "what a process has open, by pidfd",
@@ -41,13 +41,13 @@ final class ProcessProbes {
                     "steal-descriptor", scene.one("pid"), scene.one("descriptor"), scene.id())));
   }
 
-  private static Probe searching(String name, String program, String words) {
-    return Probe.of(name, PROCESSES, words, scene -> List.of(program, "all", scene.id()))
+  private static EscapeProbe searching(String name, String program, String words) {
+    return EscapeProbe.of(name, PROCESSES, words, scene -> List.of(program, "all", scene.id()))
         .withControl(scene -> List.of(program, scene.one("pid"), scene.id()));
   }
 
-  private static Probe reading(String name, String program, String words) {
-    return Probe.of(
+  private static EscapeProbe reading(String name, String program, String words) {
+    return EscapeProbe.of(
         name,
         PROCESSES,
         words,

@@ -1,6 +1,6 @@
 package dev.isola.conformance.escape;
 
-import static dev.isola.conformance.escape.Probe.Topic.RESOURCES;
+import static dev.isola.conformance.escape.EscapeProbe.Topic.RESOURCES;
 
 import java.util.List;
 
@@ -8,7 +8,7 @@ import java.util.List;
 final class ResourceProbes {
   private ResourceProbes() {}
 
-  static List<Probe> all() {
+  static List<EscapeProbe> all() {
     return List.of(
         gate("priorityIsNotRaised", "a higher priority than others", "priority"),
         gate("realTimeIsRefused", "a processor for itself", "real-time"),
@@ -17,7 +17,7 @@ final class ResourceProbes {
         gate("killerIsNotAvoided", "being spared when memory is short", "out-of-memory"));
   }
 
-  private static Probe gate(String name, String words, String program) {
-    return Probe.ofKernel(name, RESOURCES, words, program);
+  private static EscapeProbe gate(String name, String words, String program) {
+    return EscapeProbe.ofKernel(name, RESOURCES, words, program);
   }
 }

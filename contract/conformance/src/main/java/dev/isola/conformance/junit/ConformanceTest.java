@@ -3,14 +3,14 @@ package dev.isola.conformance.junit;
 import static org.junit.jupiter.api.DynamicContainer.dynamicContainer;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
-import dev.isola.conformance.CensusLeakWatch;
 import dev.isola.conformance.CheckCase;
 import dev.isola.conformance.CheckResult;
-import dev.isola.conformance.LeakWatch;
+import dev.isola.conformance.CheckRunner;
+import dev.isola.conformance.HostLeakCheck;
+import dev.isola.conformance.LeakCheck;
 import dev.isola.conformance.ProviderUnderTest;
-import dev.isola.conformance.Runner;
-import dev.isola.conformance.Scratch;
-import dev.isola.conformance.kit.Kit;
+import dev.isola.conformance.TemporaryFolder;
+import dev.isola.conformance.kit.ConformanceKit;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
@@ -29,32 +29,32 @@ import org.junit.jupiter.api.TestInstance;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 public abstract class ConformanceTest {
-  private @Nullable Runner runner;
+  private @Nullable CheckRunner runner;
   private @Nullable Path data;
 
   /** Returns the provider, on a fresh data folder that is removed afterwards. Called once. */
   protected abstract ProviderUnderTest underTest() throws Exception;
 
   /** Returns what looks for leaks around every check. */
-  protected LeakWatch leakWatch(ProviderUnderTest underTest) {
-    return CensusLeakWatch.of(underTest);
+  protected LeakCheck leakCheck(ProviderUnderTest underTest) {
+    return HostLeakCheck.of(underTest);
   }
 
   /** Returns the classes of checks to run; fewer where all of them would take minutes. */
   protected List<String> groups() {
-    return Kit.groups();
+    return ConformanceKit.groups();
   }
 
   /** Returns these classes of checks, or all of them in {@code ./check --long}. */
   protected static List<String> unlessLong(String... few) {
-    return Boolean.getBoolean("isola.long") ? Kit.groups() : List.of(few);
+    return Boolean.getBoolean("isola.long") ? ConformanceKit.groups() : List.of(few);
   }
 
   @BeforeAll
   final void open() throws Exception {
     ProviderUnderTest underTest = underTest();
     data = underTest.data();
-    runner = new Runner(underTest, leakWatch(underTest));
+    runner = new CheckRunner(underTest, leakCheck(underTest));
   }
 
   @AfterAll
@@ -63,7 +63,7 @@ public abstract class ConformanceTest {
       runner.close();
     }
     if (data != null) {
-      Scratch.remove(data);
+      TemporaryFolder.remove(data);
     }
   }
 
@@ -74,12 +74,12 @@ public abstract class ConformanceTest {
             group ->
                 dynamicContainer(
                     group,
-                    Kit.checks(group).stream()
+                    ConformanceKit.checks(group).stream()
                         .map(check -> dynamicTest(check.id(), () -> judge(check)))));
   }
 
   private void judge(CheckCase check) {
-    Runner open = runner;
+    CheckRunner open = runner;
     Assertions.assertNotNull(open);
     CheckResult result = open.run(check);
     switch (result.outcome()) {

@@ -13,14 +13,14 @@ import java.util.Optional;
  */
 public record Recipe(
     Base base,
-    List<Step> steps,
+    List<BuildStep> steps,
     Optional<String> start,
     Optional<String> ready,
     Optional<Long> cpus,
     Optional<Long> memoryMb) {
 
   /** How many steps a recipe may have. */
-  public static final int MOST_STEPS = 1000;
+  public static final int MAX_STEPS = 1000;
 
   public Recipe {
     steps = List.copyOf(steps);
@@ -44,7 +44,7 @@ public record Recipe(
     record Host(Defaults defaults) implements Base {}
 
     /** Another template, by its id or one of its names. */
-    record OfTemplate(String name) implements Base {}
+    record FromTemplate(String name) implements Base {}
   }
 
   /**

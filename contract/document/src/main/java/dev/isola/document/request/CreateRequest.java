@@ -40,11 +40,11 @@ public record CreateRequest(
    * @param provider its name; empty text or {@code auto} leaves the choice to the engine
    */
   public static CreateRequest of(SandboxSpec spec, String provider) {
-    return auto(spec).at(provider);
+    return auto(spec).withProvider(provider);
   }
 
   /** Returns the same request for another provider. */
-  public CreateRequest at(String provider) {
+  public CreateRequest withProvider(String provider) {
     return with(placement.withProvider(ProviderPreference.of(provider)));
   }
 
@@ -69,13 +69,13 @@ public record CreateRequest(
   }
 
   /** Returns the same request for a sandbox made from a template. */
-  public CreateRequest from(TemplateReference reference) {
+  public CreateRequest withTemplate(TemplateReference reference) {
     return new CreateRequest(
         spec, lifecycle, placement, tags, idempotencyKey, Optional.of(reference));
   }
 
   /** Returns the same request with the spec that came of its template. */
-  public CreateRequest resolved(SandboxSpec complete) {
+  public CreateRequest withResolvedSpec(SandboxSpec complete) {
     return new CreateRequest(
         complete,
         lifecycle,
@@ -85,12 +85,12 @@ public record CreateRequest(
         template.map(
             one ->
                 new TemplateReference(
-                    one.name(), one.ownCpu(), one.ownMemory(), Optional.of(spec))));
+                    one.name(), one.explicitCpu(), one.explicitMemory(), Optional.of(spec))));
   }
 
   /** Returns the same request with the spec as the client sent it. */
-  public CreateRequest asSent() {
-    return template.flatMap(TemplateReference::asked).map(this::with).orElse(this);
+  public CreateRequest withRequestedSpec() {
+    return template.flatMap(TemplateReference::requestedSpec).map(this::with).orElse(this);
   }
 
   public CreateRequest withTtl(Duration fromCreate) {

@@ -11,7 +11,7 @@ import java.util.Optional;
  * @param asked the spec as the client sent it, once that of the request has what the template has
  */
 public record TemplateReference(
-    String name, boolean ownCpu, boolean ownMemory, Optional<SandboxSpec> asked) {
+    String name, boolean explicitCpu, boolean explicitMemory, Optional<SandboxSpec> requestedSpec) {
 
   /** A template that is still to be looked up. */
   public TemplateReference(String name, boolean ownCpu, boolean ownMemory) {
@@ -20,6 +20,6 @@ public record TemplateReference(
 
   /** Returns whether the spec of the request has what the template has. */
   public boolean isResolved() {
-    return asked.isPresent();
+    return requestedSpec.isPresent();
   }
 }

@@ -47,7 +47,7 @@ class RequestValidationTest {
   @Test
   void namesWhatIsWrongInTheSpecAndAroundIt() {
     CreateRequest wrong =
-        CreateRequest.auto(SandboxSpec.builder(new SandboxId("a")).gpus(-1).unchecked())
+        CreateRequest.auto(SandboxSpec.builder(new SandboxId("a")).gpus(-1).buildUnchecked())
             .withTtl(Duration.ZERO);
     assertThat(RequestValidation.violations(wrong).stream().map(Violation::field))
         .containsExactly("gpus", "ttl");

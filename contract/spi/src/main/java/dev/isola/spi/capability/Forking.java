@@ -12,9 +12,9 @@ public non-sealed interface Forking extends Capability {
   /**
    * The files of one moment. Closing it leaves the sandboxes that were made from it as they are.
    */
-  interface Origin extends AutoCloseable {
+  interface ForkPoint extends AutoCloseable {
     /** Returns for how long commands were held. */
-    Duration held();
+    Duration frozenFor();
 
     /**
      * Makes a sandbox, as {@link dev.isola.spi.provider.Provider#create} does. May be called by
@@ -34,5 +34,5 @@ public non-sealed interface Forking extends Capability {
    *     that could not go on, naming who; a {@link Snapshotting} does not mind
    * @throws dev.isola.spi.error.Unsupported when the workspace is a folder of the caller's
    */
-  Origin freeze();
+  ForkPoint createForkPoint();
 }

@@ -19,7 +19,7 @@ import java.util.Optional;
  *   <li>{@value #MARK}: as long as this text is the same, it is the same file and nothing of it has
  *       changed, whatever it is called now;
  *   <li>{@value #UNCHANGED}: its size, in place of its content and everything else that is known of
- *       it, because {@link Wanted#since} is after its last change.
+ *       it, because {@link CaptureRequest#since} is after its last change.
  * </ul>
  */
 public non-sealed interface Snapshotting extends Capability {
@@ -30,7 +30,7 @@ public non-sealed interface Snapshotting extends Capability {
   String UNCHANGED = "ISOLA.unchanged";
 
   /** The longest text that {@link #MARK} may have. */
-  int LONGEST_MARK = 96;
+  int MAX_MARK_LENGTH = 96;
 
   /**
    * The files that a sandbox wrote and that are its own: no volumes, nothing that a boot makes
@@ -46,7 +46,7 @@ public non-sealed interface Snapshotting extends Capability {
     }
 
     /** Returns the same without one folder. */
-    public Coverage without(String folder) {
+    public Coverage withoutFolder(String folder) {
       return new Coverage(image, folders.stream().filter(one -> !one.equals(folder)).toList());
     }
   }
@@ -58,58 +58,59 @@ public non-sealed interface Snapshotting extends Capability {
    * @param includes patterns of what is in it, with the folders that lead there; everything when
    *     empty
    * @param excludes patterns of what is left out of that
-   * @param since {@link Taken#moment} of an earlier picture of the same sandbox, whose content the
-   *     caller has; 0 for none. Who cannot tell what changed sends everything
+   * @param since {@link CaptureResult#capturedAt} of an earlier picture of the same sandbox, whose
+   *     content the caller has; 0 for none. Who cannot tell what changed sends everything
    * @param hold whether no command may go on meanwhile
    * @param written what the sandbox wrote, instead of a folder; at most {@link #coverage()}. Names
    *     in the archive begin at the root then, and patterns do not apply
    */
-  record Wanted(
+  record CaptureRequest(
       String path,
       List<String> includes,
       List<String> excludes,
       long since,
-      boolean hold,
+      boolean freeze,
       Optional<Coverage> written) {
-    public Wanted {
+    public CaptureRequest {
       includes = List.copyOf(includes);
       excludes = List.copyOf(excludes);
     }
 
-    public Wanted(
+    public CaptureRequest(
         String path, List<String> includes, List<String> excludes, long since, boolean hold) {
       this(path, includes, excludes, since, hold, Optional.empty());
     }
 
     /** What the sandbox wrote. */
-    public static Wanted written(Coverage coverage) {
-      return new Wanted("/", List.of(), List.of(), 0, false, Optional.of(coverage));
+    public static CaptureRequest written(Coverage coverage) {
+      return new CaptureRequest("/", List.of(), List.of(), 0, false, Optional.of(coverage));
     }
 
     /** All of a folder. */
-    public static Wanted of(String path) {
-      return new Wanted(path, List.of(), List.of(), 0, false);
+    public static CaptureRequest of(String path) {
+      return new CaptureRequest(path, List.of(), List.of(), 0, false);
     }
 
-    public Wanted since(long moment) {
-      return new Wanted(path, includes, excludes, moment, hold, written);
+    public CaptureRequest since(long moment) {
+      return new CaptureRequest(path, includes, excludes, moment, freeze, written);
     }
 
-    public Wanted held() {
-      return new Wanted(path, includes, excludes, since, true, written);
+    public CaptureRequest frozen() {
+      return new CaptureRequest(path, includes, excludes, since, true, written);
     }
   }
 
   /**
    * What is known of a picture once all of it was read.
    *
-   * @param moment for {@link Wanted#since} of the next one; 0 where nobody can tell what changed
+   * @param moment for {@link CaptureRequest#since} of the next one; 0 where nobody can tell what
+   *     changed
    * @param held how long commands were held
    */
-  record Taken(long moment, Duration held) {}
+  record CaptureResult(long capturedAt, Duration frozenFor) {}
 
   /** A picture that is being taken. Closing it early ends it, and lets commands go on. */
-  interface Picture extends AutoCloseable {
+  interface Capture extends AutoCloseable {
     /** Returns the archive, while it is made. */
     InputStream archive();
 
@@ -118,7 +119,7 @@ public non-sealed interface Snapshotting extends Capability {
      *
      * @throws IllegalStateException when the archive was not read to its end
      */
-    Taken taken();
+    CaptureResult result();
 
     @Override
     void close();
@@ -130,11 +131,11 @@ public non-sealed interface Snapshotting extends Capability {
    * @throws dev.isola.spi.error.NotFound when there is no such folder
    * @throws dev.isola.spi.error.Unsupported when commands are to be held and cannot be
    */
-  Picture take(Wanted wanted);
+  Capture capture(CaptureRequest wanted);
 
   /**
-   * Tells what {@link Wanted#written} gives out of this sandbox; empty where only folders can be
-   * taken.
+   * Tells what {@link CaptureRequest#written} gives out of this sandbox; empty where only folders
+   * can be taken.
    */
   Optional<Coverage> coverage();
 

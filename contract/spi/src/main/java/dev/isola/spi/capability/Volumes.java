@@ -8,7 +8,7 @@ import java.util.List;
  * {@link dev.isola.spi.provider.Provider#volumes()} returns it, and no sandbox has to be booted for
  * it.
  *
- * <p>A name is one that {@link dev.isola.spi.spec.Volume#isName} accepts; any other is {@link
+ * <p>A name is one that {@link dev.isola.spi.spec.VolumeMount#isName} accepts; any other is {@link
  * dev.isola.spi.error.InvalidRequest}.
  */
 public non-sealed interface Volumes extends Capability {

@@ -112,7 +112,7 @@ public enum ErrorCode {
    * Returns whether the same call may be repeated after a pause: it changed nothing, and it may
    * succeed without a change by the client.
    */
-  public boolean isRepeatable() {
+  public boolean isRetryable() {
     return retry == Retry.ANYWHERE;
   }
 }

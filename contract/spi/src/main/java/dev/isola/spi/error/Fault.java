@@ -26,7 +26,7 @@ import java.util.Optional;
  */
 public record Fault(
     ErrorCode code,
-    String what,
+    String problem,
     String remedy,
     Optional<SandboxId> sandbox,
     Map<String, String> context,
@@ -34,7 +34,7 @@ public record Fault(
 
   public Fault {
     requireNonNull(code, "code");
-    requireNonNull(what, "what");
+    requireNonNull(problem, "what");
     requireNonNull(remedy, "remedy");
     requireNonNull(sandbox, "sandbox");
     requireNonNull(at, "at");
@@ -46,13 +46,13 @@ public record Fault(
   }
 
   public Fault sandbox(SandboxId id) {
-    return new Fault(code, what, remedy, Optional.of(id), context, at);
+    return new Fault(code, problem, remedy, Optional.of(id), context, at);
   }
 
   public Fault with(String key, String value) {
     Map<String, String> more = new LinkedHashMap<>(context);
     more.put(key, value);
-    return new Fault(code, what, remedy, sandbox, more, at);
+    return new Fault(code, problem, remedy, sandbox, more, at);
   }
 
   public SandboxException exception() {

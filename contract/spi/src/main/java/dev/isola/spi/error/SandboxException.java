@@ -32,7 +32,9 @@ public abstract sealed class SandboxException extends RuntimeException
   private final transient Fault fault;
 
   SandboxException(Fault fault, @Nullable Throwable cause) {
-    super(fault.remedy().isEmpty() ? fault.what() : fault.what() + "; " + fault.remedy(), cause);
+    super(
+        fault.remedy().isEmpty() ? fault.problem() : fault.problem() + "; " + fault.remedy(),
+        cause);
     this.fault = fault;
   }
 

@@ -5,7 +5,7 @@ import dev.isola.spi.SandboxState;
 import java.util.Locale;
 import java.util.Set;
 
-/** Refuses steps of a sandbox's life that {@link SandboxState#mayBecome} does not allow. */
+/** Refuses steps of a sandbox's life that {@link SandboxState#canTransitionTo} does not allow. */
 public final class StateTransition {
   private StateTransition() {}
 
@@ -15,15 +15,15 @@ public final class StateTransition {
    * @throws Conflict with {@code ILLEGAL_STATE} when the step is not allowed
    */
   public static SandboxState check(SandboxState before, SandboxState next, SandboxId id) {
-    if (before.mayBecome(next)) {
+    if (before.canTransitionTo(next)) {
       return next;
     }
     throw Fault.of(
             ErrorCode.ILLEGAL_STATE,
             "sandbox " + id + " is " + word(before) + " and cannot become " + word(next),
-            before.next().isEmpty()
+            before.successors().isEmpty()
                 ? "create a new sandbox"
-                : "from here it can only become " + words(before.next()))
+                : "from here it can only become " + words(before.successors()))
         .sandbox(id)
         .exception();
   }

@@ -135,7 +135,7 @@ public record Command(
   }
 
   /** Returns the words to execute: in shell mode {@code /bin/sh -c} and the text. */
-  public List<String> words() {
+  public List<String> toArgv() {
     List<String> words = new ArrayList<>();
     switch (mode) {
       case SHELL -> {

@@ -24,7 +24,7 @@ public record ExecutionInfo(
     Optional<TerminalSize> terminal,
     long firstOffset,
     long endOffset,
-    boolean takesInput,
+    boolean stdinOpen,
     Optional<Exit> exit,
     Optional<Instant> endedAt) {
 

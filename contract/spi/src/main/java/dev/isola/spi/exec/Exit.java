@@ -18,7 +18,7 @@ public sealed interface Exit {
   record OutOfMemory() implements Exit {}
 
   /** The sandbox went away under it. */
-  record Lost(String why) implements Exit {}
+  record Lost(String reason) implements Exit {}
 
   /**
    * Returns the code a shell would show: the exit code, 128 plus the signal, 124 on a timeout, 137

@@ -1,9 +1,9 @@
 package dev.isola.spi.provider;
 
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
+import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
-import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.spec.SandboxSpec;
@@ -72,7 +72,7 @@ public interface Provider extends AutoCloseable {
   }
 
   /** Returns everything of this instance that exists at the backend, whatever made it. */
-  List<Sighting> inventory();
+  List<InventoryItem> inventory();
 
   /**
    * Removes a sandbox and everything of it; returns when nothing is left. Succeeds silently when
@@ -81,7 +81,7 @@ public interface Provider extends AutoCloseable {
    * @throws dev.isola.spi.error.Conflict with {@code UNSAVED_WORK} when it would lose work and is
    *     not forced
    */
-  void destroy(SandboxId id, Destroy how);
+  void destroy(SandboxId id, DestroyOptions how);
 
   /** Lets go of connections and threads. Sandboxes go on. */
   @Override

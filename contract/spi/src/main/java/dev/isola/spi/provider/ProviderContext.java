@@ -13,7 +13,7 @@ import java.time.InstantSource;
  * @param clock the time
  */
 public record ProviderContext(
-    InstanceId instance, Path dataFolder, Path shared, InstantSource clock) {
+    InstanceId instance, Path dataFolder, Path sharedFolder, InstantSource clock) {
 
   /** A provider that shares nothing: images and volumes lie in its own folder. */
   public ProviderContext(InstanceId instance, Path dataFolder, InstantSource clock) {

@@ -28,13 +28,13 @@ public record ProviderInfo(
     Isolation isolation,
     Set<Class<? extends Capability>> capabilities,
     SpecSupport support,
-    List<Prerequisite> requirements,
+    List<Prerequisite> prerequisites,
     String cleanup,
     Duration startup,
     Hosting hosting) {
   public ProviderInfo {
     capabilities = Set.copyOf(capabilities);
-    requirements = List.copyOf(requirements);
+    prerequisites = List.copyOf(prerequisites);
   }
 
   /** Describes a provider that starts sandboxes itself, on this machine. */
@@ -72,7 +72,7 @@ public record ProviderInfo(
             isolation,
             capabilities,
             support,
-            requirements,
+            prerequisites,
             cleanup,
             startup,
             hosting);
@@ -87,7 +87,7 @@ public record ProviderInfo(
   /**
    * Returns what {@code spec} asks for and {@code requirements} demand that is not declared here,
    * in words; empty when the provider can take it. The one place that decides it: for the selector,
-   * for {@link #refuseUnsupported} and for who wants to know before.
+   * for {@link #requireSupported} and for who wants to know before.
    */
   public List<String> missing(SandboxSpec spec, Requirements requirements) {
     List<String> missing = new ArrayList<>(support.missing(spec));
@@ -111,7 +111,7 @@ public record ProviderInfo(
    *
    * @throws dev.isola.spi.error.Unsupported naming everything that is missing
    */
-  public void refuseUnsupported(SandboxSpec spec) {
+  public void requireSupported(SandboxSpec spec) {
     List<String> missing = missing(spec, Requirements.NONE);
     if (!missing.isEmpty()) {
       throw Capability.unsupported(name, String.join(", ", missing));

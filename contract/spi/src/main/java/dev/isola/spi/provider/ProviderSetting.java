@@ -18,7 +18,7 @@ public record ProviderSetting(String name, boolean secret, Optional<String> vari
   }
 
   /** Returns the same setting, set by a variable, too. */
-  public ProviderSetting setBy(String name) {
+  public ProviderSetting withVariable(String name) {
     return new ProviderSetting(this.name, secret, Optional.of(name));
   }
 }

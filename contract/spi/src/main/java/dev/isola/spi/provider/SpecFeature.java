@@ -27,12 +27,12 @@ public enum SpecFeature {
   }
 
   /** Tells whether a spec asks for it. */
-  public boolean isAskedBy(SandboxSpec spec) {
+  public boolean isRequestedBy(SandboxSpec spec) {
     return asked.test(spec);
   }
 
   /** Returns what a refusal names it. */
-  public String words() {
+  public String displayName() {
     return words;
   }
 }

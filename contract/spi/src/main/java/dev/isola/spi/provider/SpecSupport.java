@@ -3,7 +3,7 @@ package dev.isola.spi.provider;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 public record SpecSupport(
     Set<SpecFeature> features,
     Set<NetworkMode> networkModes,
-    Set<Volume.Type> volumeTypes,
+    Set<VolumeMount.Type> volumeTypes,
     Set<LimitKind> enforcedLimits) {
   public SpecSupport {
     features = Set.copyOf(features);
@@ -43,22 +43,22 @@ public record SpecSupport(
   }
 
   /** Returns the features that a spec asks for and that are not in here. */
-  public List<SpecFeature> undeclared(SandboxSpec spec) {
+  public List<SpecFeature> unsupportedFeatures(SandboxSpec spec) {
     return Stream.of(SpecFeature.values())
-        .filter(feature -> feature.isAskedBy(spec) && !has(feature))
+        .filter(feature -> feature.isRequestedBy(spec) && !has(feature))
         .toList();
   }
 
   /** Returns what a spec asks for that is not in here, in words. */
   List<String> missing(SandboxSpec spec) {
     List<String> missing = new ArrayList<>();
-    undeclared(spec).forEach(feature -> missing.add(feature.words()));
+    unsupportedFeatures(spec).forEach(feature -> missing.add(feature.displayName()));
     spec.network()
         .mode()
         .filter(mode -> !networkModes.contains(mode))
         .ifPresent(mode -> missing.add("network mode " + word(mode)));
     spec.volumes().stream()
-        .map(Volume::type)
+        .map(VolumeMount::type)
         .distinct()
         .filter(type -> !volumeTypes.contains(type))
         .forEach(type -> missing.add("volumes of type " + word(type)));

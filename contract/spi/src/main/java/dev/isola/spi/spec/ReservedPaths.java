@@ -18,7 +18,7 @@ public final class ReservedPaths {
    * Returns the path as the kernel reads it, with neither empty components nor {@code .}; one with
    * {@code ..} is refused elsewhere.
    */
-  static String normal(String path) {
+  static String normalize(String path) {
     List<String> components = new ArrayList<>();
     for (String component : path.split("/")) {
       if (!component.isEmpty() && !component.equals(".")) {
@@ -29,8 +29,8 @@ public final class ReservedPaths {
   }
 
   /** Returns the reserved directory that {@code path} is, lies in or contains. */
-  static Optional<String> touchedBy(String path) {
-    String mount = slashed(normal(path));
+  static Optional<String> overlapping(String path) {
+    String mount = slashed(normalize(path));
     return ALL.stream()
         .filter(one -> mount.startsWith(slashed(one)) || slashed(one).startsWith(mount))
         .findFirst();

@@ -49,7 +49,7 @@ public record SandboxSpec(
     Optional<String> user,
     Optional<Path> workspacePath,
     String workspaceMount,
-    List<Volume> volumes,
+    List<VolumeMount> volumes,
     Map<String, Bytes> seedFiles,
     Optional<Command> init,
     Duration startupTimeout,
@@ -134,7 +134,7 @@ public record SandboxSpec(
     private @Nullable String user;
     private @Nullable Path workspacePath;
     private String workspaceMount = DEFAULT_MOUNT;
-    private final List<Volume> volumes = new ArrayList<>();
+    private final List<VolumeMount> volumes = new ArrayList<>();
     private final Map<String, Bytes> seedFiles = new LinkedHashMap<>();
     private @Nullable Command init;
     private Duration startupTimeout = DEFAULT_STARTUP_TIMEOUT;
@@ -154,7 +154,7 @@ public record SandboxSpec(
     }
 
     /** Takes back an image: the provider's default is used. */
-    public Builder noImage() {
+    public Builder clearImage() {
       image = null;
       return this;
     }
@@ -199,7 +199,7 @@ public record SandboxSpec(
       return this;
     }
 
-    public Builder volume(Volume volume) {
+    public Builder volume(VolumeMount volume) {
       volumes.add(volume);
       return this;
     }
@@ -215,7 +215,7 @@ public record SandboxSpec(
     }
 
     /** Takes back what happens when it is made for the first time. */
-    public Builder nothingAtFirst() {
+    public Builder clearInitialization() {
       seedFiles.clear();
       init = null;
       return this;
@@ -258,8 +258,8 @@ public record SandboxSpec(
      *     field
      */
     public SandboxSpec build() {
-      SandboxSpec spec = unchecked();
-      SpecValidation.refuse(SpecValidation.violations(spec));
+      SandboxSpec spec = buildUnchecked();
+      SpecValidation.throwIfInvalid(SpecValidation.violations(spec));
       return spec;
     }
 
@@ -267,7 +267,7 @@ public record SandboxSpec(
      * Returns the spec without a look at its values, for a reader that has its own names for wrong
      * fields: it calls {@link SpecValidation#violations} next.
      */
-    public SandboxSpec unchecked() {
+    public SandboxSpec buildUnchecked() {
       return new SandboxSpec(
           id,
           Optional.ofNullable(image),

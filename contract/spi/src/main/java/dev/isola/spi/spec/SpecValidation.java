@@ -56,8 +56,8 @@ public final class SpecValidation {
                     Files.isDirectory(path),
                     "workspacePath",
                     "is not a folder on this host: " + path));
-    for (Volume volume : spec.volumes()) {
-      if (volume.type() == Volume.Type.BIND) {
+    for (VolumeMount volume : spec.volumes()) {
+      if (volume.type() == VolumeMount.Type.BIND) {
         validation.require(
             Files.exists(Path.of(volume.source())),
             "volumes",
@@ -68,8 +68,8 @@ public final class SpecValidation {
   }
 
   /** Throws when there is anything in {@code violations}. */
-  public static void refuse(List<Violation> violations) {
-    refuse(ErrorCode.INVALID_SPEC, "the spec", violations);
+  public static void throwIfInvalid(List<Violation> violations) {
+    throwIfInvalid(ErrorCode.INVALID_SPEC, "the spec", violations);
   }
 
   /**
@@ -77,7 +77,7 @@ public final class SpecValidation {
    *
    * @param what is invalid, such as {@code the spec}
    */
-  public static void refuse(ErrorCode code, String what, List<Violation> violations) {
+  public static void throwIfInvalid(ErrorCode code, String what, List<Violation> violations) {
     if (violations.isEmpty()) {
       return;
     }
@@ -161,18 +161,18 @@ public final class SpecValidation {
 
   private void checkVolumes(SandboxSpec spec) {
     Set<String> destinations = new HashSet<>();
-    for (Volume volume : spec.volumes()) {
+    for (VolumeMount volume : spec.volumes()) {
       absolute("volumes", volume.destination());
       mountable("volumes", "cannot be mounted on", volume.destination());
       require(
-          destinations.add(ReservedPaths.normal(volume.destination())),
+          destinations.add(ReservedPaths.normalize(volume.destination())),
           "volumes",
           "mount twice on " + volume.destination());
       switch (volume.type()) {
         case BIND -> absolute("volumes", volume.source());
         case VOLUME ->
             require(
-                Volume.isName(volume.source()),
+                VolumeMount.isValidName(volume.source()),
                 "volumes",
                 "has a name that is not one: '" + volume.source() + "'");
         case TMPFS -> require(volume.source().isEmpty(), "volumes", "of type tmpfs have no source");
@@ -225,11 +225,11 @@ public final class SpecValidation {
   }
 
   private void mountable(String field, String cannot, String path) {
-    if (ReservedPaths.normal(path).equals("/")) {
+    if (ReservedPaths.normalize(path).equals("/")) {
       require(false, field, cannot + " the root folder");
       return;
     }
-    ReservedPaths.touchedBy(path)
+    ReservedPaths.overlapping(path)
         .ifPresent(
             reserved ->
                 require(

@@ -82,7 +82,7 @@ class ErrorCodeTest {
     assertThat(exception.code()).hasToString(code);
     assertThat(exception.category()).isEqualTo(category);
     assertThat(exception.code().allowsFallback()).isEqualTo(fallback.equals("fallback"));
-    assertThat(exception.code().isRepeatable()).isEqualTo(repeat.equals("repeat"));
+    assertThat(exception.code().isRetryable()).isEqualTo(repeat.equals("repeat"));
   }
 
   @Test

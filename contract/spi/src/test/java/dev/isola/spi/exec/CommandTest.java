@@ -90,7 +90,7 @@ class CommandTest {
   @ParameterizedTest
   @ValueSource(strings = {"-x", "+x", "--", "-"})
   void aShellTextThatLooksLikeAnOptionIsStillRun(String text) throws Exception {
-    Process shell = new ProcessBuilder(Command.shell(text).words()).start();
+    Process shell = new ProcessBuilder(Command.shell(text).toArgv()).start();
 
     assertThat(new String(shell.getErrorStream().readAllBytes(), StandardCharsets.UTF_8))
         .contains(text)
@@ -100,14 +100,14 @@ class CommandTest {
 
   @Test
   void shellModeIsShMinusC() {
-    assertThat(Command.shell("echo $X").words()).containsExactly("/bin/sh", "-c", "echo $X");
-    assertThat(Command.shell("echo", "a b", "c").words())
+    assertThat(Command.shell("echo $X").toArgv()).containsExactly("/bin/sh", "-c", "echo $X");
+    assertThat(Command.shell("echo", "a b", "c").toArgv())
         .containsExactly("/bin/sh", "-c", "echo 'a b' 'c'");
   }
 
   @Test
   void argvModeHasNoShell() {
-    assertThat(Command.argv("echo", "$X", "a b").words()).containsExactly("echo", "$X", "a b");
+    assertThat(Command.argv("echo", "$X", "a b").toArgv()).containsExactly("echo", "$X", "a b");
   }
 
   @ParameterizedTest
@@ -187,7 +187,7 @@ class CommandTest {
   }
 
   private static String run(Command command) throws IOException, InterruptedException {
-    Process process = new ProcessBuilder(command.words()).redirectErrorStream(true).start();
+    Process process = new ProcessBuilder(command.toArgv()).redirectErrorStream(true).start();
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertThat(process.waitFor()).as(output).isZero();
     return output;

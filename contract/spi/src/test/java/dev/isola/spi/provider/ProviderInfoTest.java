@@ -14,7 +14,7 @@ import dev.isola.spi.spec.ApiVersion;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -31,7 +31,7 @@ class ProviderInfoTest {
       new SpecSupport(
           EnumSet.allOf(SpecFeature.class),
           EnumSet.allOf(NetworkMode.class),
-          EnumSet.allOf(Volume.Type.class),
+          EnumSet.allOf(VolumeMount.Type.class),
           EnumSet.allOf(LimitKind.class));
   private static final SandboxSpec GREEDY =
       SandboxSpec.builder(new SandboxId("a"))
@@ -42,8 +42,8 @@ class ProviderInfoTest {
           .network(
               new Network(
                   Optional.of(NetworkMode.BRIDGE), List.of("a.org"), List.of(), List.of(80)))
-          .volume(new Volume(Volume.Type.TMPFS, "", "/a", false))
-          .volume(new Volume(Volume.Type.TMPFS, "", "/b", false))
+          .volume(new VolumeMount(VolumeMount.Type.TMPFS, "", "/a", false))
+          .volume(new VolumeMount(VolumeMount.Type.TMPFS, "", "/b", false))
           .build();
 
   private static ProviderInfo info(SpecSupport support) {
@@ -102,12 +102,12 @@ class ProviderInfoTest {
 
   @Test
   void aProviderRefusesBySayingWhatIsMissing() {
-    assertThatThrownBy(() -> info(NOTHING).refuseUnsupported(GREEDY))
+    assertThatThrownBy(() -> info(NOTHING).requireSupported(GREEDY))
         .isInstanceOf(Unsupported.class)
         .hasMessageContaining("provider bare does not support images, running as another user")
         .hasMessageContaining("GPUs");
-    info(EVERYTHING).refuseUnsupported(GREEDY);
+    info(EVERYTHING).requireSupported(GREEDY);
     // An isolation of its own is no reason to refuse: that is for who requires more.
-    info(NOTHING).refuseUnsupported(SandboxSpec.builder(new SandboxId("a")).build());
+    info(NOTHING).requireSupported(SandboxSpec.builder(new SandboxId("a")).build());
   }
 }

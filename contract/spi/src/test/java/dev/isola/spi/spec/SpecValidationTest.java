@@ -53,8 +53,9 @@ class SpecValidationTest {
     assertThatExceptionOfType(InvalidRequest.class)
         .isThrownBy(mount::build)
         .withMessageContaining("workspaceMount");
-    for (Volume.Type type : Volume.Type.values()) {
-      String source = type == Volume.Type.TMPFS ? "" : type == Volume.Type.BIND ? "/srv" : "name";
+    for (VolumeMount.Type type : VolumeMount.Type.values()) {
+      String source =
+          type == VolumeMount.Type.TMPFS ? "" : type == VolumeMount.Type.BIND ? "/srv" : "name";
       SandboxSpec.Builder over = SandboxSpec.builder(ID).volume(volume(type, source, path));
       assertThatExceptionOfType(InvalidRequest.class)
           .isThrownBy(over::build)
@@ -73,8 +74,8 @@ class SpecValidationTest {
   void oneDestinationInTwoSpellingsIsMountedTwice() {
     SandboxSpec.Builder twice =
         SandboxSpec.builder(ID)
-            .volume(volume(Volume.Type.TMPFS, "", "/data"))
-            .volume(volume(Volume.Type.TMPFS, "", "/data/."));
+            .volume(volume(VolumeMount.Type.TMPFS, "", "/data"))
+            .volume(volume(VolumeMount.Type.TMPFS, "", "/data/."));
     assertThatExceptionOfType(InvalidRequest.class)
         .isThrownBy(twice::build)
         .withMessageContaining("twice");
@@ -105,11 +106,12 @@ class SpecValidationTest {
         valid("absolute seed file", b -> b.seedFile("/etc/x", Bytes.utf8(""))),
         valid("seed path of 4096", b -> b.seedFile("x".repeat(4096), Bytes.utf8(""))),
         valid("64 MiB of seeds", b -> b.seedFile("a", Bytes.of(new byte[64 << 20]))),
-        valid("bind", b -> b.volume(Volume.bind("/", "/host", true))),
-        valid("named volume", b -> b.volume(volume(Volume.Type.VOLUME, "a.b_c-1", "/d"))),
+        valid("bind", b -> b.volume(VolumeMount.bind("/", "/host", true))),
+        valid("named volume", b -> b.volume(volume(VolumeMount.Type.VOLUME, "a.b_c-1", "/d"))),
         valid(
-            "volume name of 128", b -> b.volume(volume(Volume.Type.VOLUME, "x".repeat(128), "/d"))),
-        valid("tmpfs", b -> b.volume(volume(Volume.Type.TMPFS, "", "/tmp"))),
+            "volume name of 128",
+            b -> b.volume(volume(VolumeMount.Type.VOLUME, "x".repeat(128), "/d"))),
+        valid("tmpfs", b -> b.volume(volume(VolumeMount.Type.TMPFS, "", "/tmp"))),
         valid("smallest cpu", b -> b.limits(LIMITS.withCpu(Double.MIN_VALUE))),
         valid("largest cpu", b -> b.limits(LIMITS.withCpu(1024))),
         valid("smallest memory", b -> b.limits(LIMITS.withMemoryMb(4))),
@@ -191,36 +193,38 @@ class SpecValidationTest {
         invalid(
             "volumes",
             "must be an absolute path: 'd'",
-            b -> b.volume(Volume.bind("/s", "d", false))),
+            b -> b.volume(VolumeMount.bind("/s", "d", false))),
         invalid(
             "volumes",
             "must be an absolute path: 's'",
-            b -> b.volume(Volume.bind("s", "/d", false))),
-        invalid("volumes", "contains '..'", b -> b.volume(Volume.bind("/s", "/d/..", false))),
+            b -> b.volume(VolumeMount.bind("s", "/d", false))),
+        invalid("volumes", "contains '..'", b -> b.volume(VolumeMount.bind("/s", "/d/..", false))),
         invalid(
             "volumes",
             "cannot be mounted on the root",
-            b -> b.volume(Volume.bind("/s", "/", false))),
+            b -> b.volume(VolumeMount.bind("/s", "/", false))),
         invalid(
             "volumes",
             "mount twice on /d",
-            b -> b.volume(Volume.bind("/s", "/d", false)).volume(Volume.bind("/t", "/d", true))),
+            b ->
+                b.volume(VolumeMount.bind("/s", "/d", false))
+                    .volume(VolumeMount.bind("/t", "/d", true))),
         invalid(
             "volumes",
             "has a name that is not one: '/v'",
-            b -> b.volume(volume(Volume.Type.VOLUME, "/v", "/d"))),
+            b -> b.volume(volume(VolumeMount.Type.VOLUME, "/v", "/d"))),
         invalid(
             "volumes",
             "has a name that is not one: ''",
-            b -> b.volume(volume(Volume.Type.VOLUME, "", "/d"))),
+            b -> b.volume(volume(VolumeMount.Type.VOLUME, "", "/d"))),
         invalid(
             "volumes",
             "has a name that is not one",
-            b -> b.volume(volume(Volume.Type.VOLUME, "x".repeat(129), "/d"))),
+            b -> b.volume(volume(VolumeMount.Type.VOLUME, "x".repeat(129), "/d"))),
         invalid(
             "volumes",
             "of type tmpfs have no source",
-            b -> b.volume(volume(Volume.Type.TMPFS, "x", "/d"))),
+            b -> b.volume(volume(VolumeMount.Type.TMPFS, "x", "/d"))),
         invalid("limits.cpu", "must be more than 0", b -> b.limits(LIMITS.withCpu(0))),
         invalid("limits.cpu", "must be more than 0", b -> b.limits(LIMITS.withCpu(Double.NaN))),
         invalid("limits.cpu", "at most 1024", b -> b.limits(LIMITS.withCpu(1024.1))),
@@ -280,7 +284,7 @@ class SpecValidationTest {
     SandboxSpec.Builder builder = SandboxSpec.builder(ID);
     change.accept(builder);
 
-    assertThat(SpecValidation.violations(builder.unchecked()))
+    assertThat(SpecValidation.violations(builder.buildUnchecked()))
         .anySatisfy(
             violation -> {
               assertThat(violation.field()).isEqualTo(field);
@@ -325,7 +329,7 @@ class SpecValidationTest {
 
   @Test
   void nothingWrongIsNothingThrown() {
-    assertThatCode(() -> SpecValidation.refuse(List.of())).doesNotThrowAnyException();
+    assertThatCode(() -> SpecValidation.throwIfInvalid(List.of())).doesNotThrowAnyException();
   }
 
   @Test
@@ -334,12 +338,12 @@ class SpecValidationTest {
     SandboxSpec.Builder there =
         SandboxSpec.builder(ID)
             .workspacePath(folder)
-            .volume(Volume.bind(file.toString(), "/d", false))
-            .volume(volume(Volume.Type.VOLUME, "named", "/v"));
+            .volume(VolumeMount.bind(file.toString(), "/d", false))
+            .volume(volume(VolumeMount.Type.VOLUME, "named", "/v"));
     SandboxSpec.Builder missing =
         SandboxSpec.builder(ID)
             .workspacePath(file)
-            .volume(Volume.bind(folder.resolve("no").toString(), "/d", false));
+            .volume(VolumeMount.bind(folder.resolve("no").toString(), "/d", false));
 
     assertThat(SpecValidation.hostViolations(there.build())).isEmpty();
     assertThat(SpecValidation.hostViolations(missing.build()))
@@ -369,8 +373,8 @@ class SpecValidationTest {
     assertThat(spec.seedFiles()).isEmpty();
   }
 
-  private static Volume volume(Volume.Type type, String source, String destination) {
-    return new Volume(type, source, destination, false);
+  private static VolumeMount volume(VolumeMount.Type type, String source, String destination) {
+    return new VolumeMount(type, source, destination, false);
   }
 
   private static ResourceLimits bandwidth(int mbps) {

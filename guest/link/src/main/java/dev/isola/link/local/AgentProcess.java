@@ -22,7 +22,7 @@ import java.util.Optional;
 public record AgentProcess(long pid, long startTime, boolean namespaces) {
   private static final Path PROC = Path.of("/proc");
 
-  public boolean alive() {
+  public boolean isAlive() {
     return startTimeOf(pid).filter(start -> start == startTime).isPresent();
   }
 
@@ -31,7 +31,7 @@ public record AgentProcess(long pid, long startTime, boolean namespaces) {
     Optional<ProcessHandle> handle = ProcessHandle.of(pid);
     // The handle is bound to the process that has the pid now; the check after it says that this is
     // ours.
-    if (handle.isPresent() && alive()) {
+    if (handle.isPresent() && isAlive()) {
       handle.get().destroyForcibly();
     }
   }
@@ -51,7 +51,7 @@ public record AgentProcess(long pid, long startTime, boolean namespaces) {
    * command lines. For a sandbox whose record does not know its agent (its maker died between
    * starting it and writing it down), and to see that nothing is left.
    */
-  public static List<AgentProcess> marked(String instance, String sandbox) {
+  public static List<AgentProcess> findByCommandLine(String instance, String sandbox) {
     List<String> marks = List.of("--instance", instance, "--sandbox", sandbox);
     List<AgentProcess> found = new ArrayList<>();
     try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROC, "[1-9]*")) {

@@ -70,19 +70,19 @@ public final class AgentStarter {
     try {
       launcher = builder(words).start();
     } catch (IOException e) {
-      throw failed(id, "the agent cannot be executed: " + e.getMessage(), e);
+      throw startFailed(id, "the agent cannot be executed: " + e.getMessage(), e);
     }
     try {
       try (OutputStream in = launcher.getOutputStream()) {
         in.write(input);
       }
       if (!launcher.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
-        throw late(id, patience);
+        throw startTimedOut(id, patience);
       }
       byte[] answer = launcher.getInputStream().readNBytes(LONGEST_ANSWER);
       return parse(new String(answer, StandardCharsets.UTF_8).strip(), id);
     } catch (IOException e) {
-      throw failed(id, "the agent cannot be told what to do: " + e.getMessage(), e);
+      throw startFailed(id, "the agent cannot be told what to do: " + e.getMessage(), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw Fault.of(ErrorCode.CANCELLED, "starting was interrupted", "").sandbox(id).exception(e);
@@ -131,7 +131,7 @@ public final class AgentStarter {
     Matcher ready = READY.matcher(answer);
     if (!ready.matches()) {
       String reason = answer.startsWith("error ") ? answer.substring(6) : "it said: " + answer;
-      throw failed(id, "the agent did not start: " + reason, null);
+      throw startFailed(id, "the agent did not start: " + reason, null);
     }
     return new AgentProcess(
         Long.parseLong(ready.group(1)),
@@ -140,7 +140,7 @@ public final class AgentStarter {
   }
 
   /** What is thrown when no agent has come in time. */
-  public static SandboxException late(SandboxId id, Duration patience) {
+  public static SandboxException startTimedOut(SandboxId id, Duration patience) {
     return Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
             "the agent did not start within " + patience.toMillis() + " ms",
@@ -150,7 +150,7 @@ public final class AgentStarter {
   }
 
   /** What is thrown when no agent can be started. */
-  public static SandboxException failed(SandboxId id, String what, @Nullable Throwable cause) {
+  public static SandboxException startFailed(SandboxId id, String what, @Nullable Throwable cause) {
     return Fault.of(ErrorCode.SPAWN_FAILED, what, "run isola doctor to see what is missing")
         .sandbox(id)
         .exception(cause);

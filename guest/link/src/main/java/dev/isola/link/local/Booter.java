@@ -1,6 +1,6 @@
 package dev.isola.link.local;
 
-import dev.isola.link.WrittenFiles;
+import dev.isola.link.ChangeTracking;
 import dev.isola.spi.Health;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
@@ -22,16 +22,16 @@ public interface Booter extends AutoCloseable {
   /**
    * What is to be booted. The intent is written down and the folder exists.
    *
-   * @param layers the files its workspace begins with, as {@link Frozen} names them
+   * @param layers the files its workspace begins with, as {@link FrozenLayers} names them
    * @param patience how long it may take
    */
-  record Booting(
+  record BootRequest(
       SandboxSpec spec,
       SandboxRecord record,
       SandboxFolder folder,
       List<String> layers,
-      Duration patience) {
-    public Booting {
+      Duration timeout) {
+    public BootRequest {
       layers = List.copyOf(layers);
     }
   }
@@ -40,11 +40,11 @@ public interface Booter extends AutoCloseable {
    * The files of a workspace at one moment.
    *
    * @param layers none of which is written again, the topmost first
-   * @param holder who keeps them until {@link #letGo}
+   * @param holder who keeps them until {@link #releaseLayers}
    * @param held for how long the sandbox stood still
    */
-  record Frozen(List<String> layers, String holder, Duration held) {
-    public Frozen {
+  record FrozenLayers(List<String> layers, String leaseId, Duration pausedFor) {
+    public FrozenLayers {
       layers = List.copyOf(layers);
     }
   }
@@ -54,7 +54,7 @@ public interface Booter extends AutoCloseable {
    *
    * @param agent the process whose end is the sandbox's
    */
-  record Booted(Sandbox sandbox, SandboxFolder folder, AgentProcess agent) {}
+  record BootedSandbox(Sandbox sandbox, SandboxFolder folder, AgentProcess agent) {}
 
   /** Describes the provider on this machine. Called once. */
   ProviderInfo info();
@@ -71,7 +71,7 @@ public interface Booter extends AutoCloseable {
    *
    * @throws dev.isola.spi.error.SandboxException naming what cannot be
    */
-  default void refuse(SandboxSpec spec) {}
+  default void validate(SandboxSpec spec) {}
 
   /** See {@link dev.isola.spi.provider.Provider#imageDigest}. */
   default Optional<String> imageDigest(SandboxSpec spec) {
@@ -82,13 +82,13 @@ public interface Booter extends AutoCloseable {
    * Boots a sandbox: starts an agent that listens on {@code folder.socket()} and knows the record's
    * secret. Returns once it listens. When this throws, {@link #release} follows.
    */
-  AgentProcess boot(Booting booting) throws IOException;
+  AgentProcess boot(BootRequest booting) throws IOException;
 
   /**
    * Boots once more what {@link #boot} made and somebody stopped: same files, same secret. Only
    * asked of who declares {@link dev.isola.spi.capability.Pausing}.
    */
-  default AgentProcess bootAgain(SandboxId id, SandboxFolder folder, Duration patience)
+  default AgentProcess restart(SandboxId id, SandboxFolder folder, Duration patience)
       throws IOException {
     throw new IOException("sandbox " + id + " cannot be booted again");
   }
@@ -98,23 +98,23 @@ public interface Booter extends AutoCloseable {
    *
    * @throws dev.isola.spi.error.SandboxException when it is not; it is destroyed then
    */
-  default void verify(Booted booted) {}
+  default void verify(BootedSandbox booted) {}
 
   /**
    * Tells how the commands of a sandbox ended that is gone without a word; empty where the host
    * does not know either.
    */
-  default Optional<Exit> causeOfDeath(SandboxId id) {
+  default Optional<Exit> observedExit(SandboxId id) {
     return Optional.empty();
   }
 
   /** Returns how to freeze a sandbox in memory; empty where that cannot be had. */
-  default Optional<Freezing> freezing(SandboxId id) {
+  default Optional<SandboxFreezer> freezer(SandboxId id) {
     return Optional.empty();
   }
 
   /** Corrects what the agent measures by what the host knows of a sandbox. */
-  default UsageReporting measured(SandboxId id, UsageReporting agent) {
+  default UsageReporting adjustUsage(SandboxId id, UsageReporting agent) {
     return agent;
   }
 
@@ -122,7 +122,7 @@ public interface Booter extends AutoCloseable {
    * Tells where the agent of a sandbox finds what the sandbox wrote; empty where only folders can
    * be taken. Only asked of a booter that declares {@link dev.isola.spi.capability.Snapshotting}.
    */
-  default Optional<WrittenFiles> written(SandboxId id, SandboxFolder folder) {
+  default Optional<ChangeTracking> changeTracking(SandboxId id, SandboxFolder folder) {
     return Optional.empty();
   }
 
@@ -132,7 +132,8 @@ public interface Booter extends AutoCloseable {
    *
    * @throws dev.isola.spi.error.Conflict when somebody in it uses them, naming who
    */
-  default Frozen freeze(SandboxId id, SandboxFolder folder, AgentProcess agent) throws IOException {
+  default FrozenLayers freezeLayers(SandboxId id, SandboxFolder folder, AgentProcess agent)
+      throws IOException {
     throw new IOException("the workspace of sandbox " + id + " cannot be shared");
   }
 
@@ -140,10 +141,10 @@ public interface Booter extends AutoCloseable {
    * Brings to an end what a process left that was killed while it worked on a sandbox that runs.
    * Called before somebody attaches to it; fast when there is nothing.
    */
-  default void mend(SandboxId id, SandboxFolder folder) throws IOException {}
+  default void recover(SandboxId id, SandboxFolder folder) throws IOException {}
 
   /** Says that no more sandboxes begin with these files. */
-  default void letGo(Frozen frozen) throws IOException {}
+  default void releaseLayers(FrozenLayers frozen) throws IOException {}
 
   /** See {@link dev.isola.spi.provider.Provider#volumes}. */
   default Optional<Volumes> volumes() {

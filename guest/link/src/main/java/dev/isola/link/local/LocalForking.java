@@ -1,7 +1,7 @@
 package dev.isola.link.local;
 
-import dev.isola.link.local.Booter.Frozen;
-import dev.isola.link.local.SandboxFolders.Known;
+import dev.isola.link.local.Booter.FrozenLayers;
+import dev.isola.link.local.SandboxRecordStore.StoredSandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Forking;
 import dev.isola.spi.capability.Sandbox;
@@ -21,17 +21,17 @@ import java.util.function.BiFunction;
  */
 record LocalForking(
     Booter booter,
-    SandboxFolders folders,
-    Turns turns,
+    SandboxRecordStore folders,
+    SandboxLocks turns,
     BiFunction<SandboxSpec, List<String>, Sandbox> create) {
 
   /** Returns what one sandbox can. */
   Forking of(SandboxId id) {
-    return () -> turns.take(id, () -> freeze(id));
+    return () -> turns.withLock(id, () -> freeze(id));
   }
 
-  private Forking.Origin freeze(SandboxId id) {
-    Known known =
+  private Forking.ForkPoint freeze(SandboxId id) {
+    StoredSandbox known =
         folders
             .find(id)
             .filter(found -> !found.record().stopped() && found.record().agent().isPresent())
@@ -45,7 +45,7 @@ record LocalForking(
                         .exception());
     try {
       AgentProcess agent = known.record().agent().orElseThrow();
-      return new Origin(id, booter.freeze(id, known.folder(), agent));
+      return new LocalForkPoint(id, booter.freezeLayers(id, known.folder(), agent));
     } catch (IOException e) {
       throw failed(id, "shared", e);
     }
@@ -60,18 +60,18 @@ record LocalForking(
         .exception(e);
   }
 
-  private final class Origin implements Forking.Origin {
+  private final class LocalForkPoint implements Forking.ForkPoint {
     private final SandboxId source;
-    private final Frozen frozen;
+    private final FrozenLayers frozen;
 
-    private Origin(SandboxId source, Frozen frozen) {
+    private LocalForkPoint(SandboxId source, FrozenLayers frozen) {
       this.source = source;
       this.frozen = frozen;
     }
 
     @Override
-    public Duration held() {
-      return frozen.held();
+    public Duration frozenFor() {
+      return frozen.pausedFor();
     }
 
     @Override
@@ -82,7 +82,7 @@ record LocalForking(
     @Override
     public void close() {
       try {
-        booter.letGo(frozen);
+        booter.releaseLayers(frozen);
       } catch (IOException e) {
         throw failed(source, "let go", e);
       }

@@ -1,8 +1,8 @@
 package dev.isola.link.local;
 
 import dev.isola.link.AgentSandbox;
-import dev.isola.link.local.SandboxFolders.Known;
-import dev.isola.spi.Destroy;
+import dev.isola.link.local.SandboxRecordStore.StoredSandbox;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Capability;
@@ -24,12 +24,15 @@ import java.util.Set;
  */
 final class LocalPausing {
   private final Booter booter;
-  private final SandboxFolders folders;
-  private final Turns turns;
+  private final SandboxRecordStore folders;
+  private final SandboxLocks turns;
   private final Map<SandboxId, AgentSandbox> attached;
 
   LocalPausing(
-      Booter booter, SandboxFolders folders, Turns turns, Map<SandboxId, AgentSandbox> attached) {
+      Booter booter,
+      SandboxRecordStore folders,
+      SandboxLocks turns,
+      Map<SandboxId, AgentSandbox> attached) {
     this.booter = booter;
     this.folders = folders;
     this.turns = turns;
@@ -37,23 +40,23 @@ final class LocalPausing {
   }
 
   /** One sandbox's own view. */
-  private final class Of implements Pausing {
+  private final class SandboxPausing implements Pausing {
     private final SandboxId id;
 
-    private Of(SandboxId id) {
+    private SandboxPausing(SandboxId id) {
       this.id = id;
     }
 
     @Override
     public Set<PauseKind> kinds() {
-      return booter.freezing(id).isPresent()
+      return booter.freezer(id).isPresent()
           ? EnumSet.allOf(PauseKind.class)
           : EnumSet.of(PauseKind.FILESYSTEM);
     }
 
     @Override
     public void pause(PauseKind kind) {
-      turns.take(
+      turns.withLock(
           id,
           () -> {
             if (kind == PauseKind.MEMORY) {
@@ -67,7 +70,7 @@ final class LocalPausing {
 
     @Override
     public void resume() {
-      turns.take(
+      turns.withLock(
           id,
           () -> {
             LocalPausing.this.resume(id, need(id));
@@ -78,7 +81,7 @@ final class LocalPausing {
 
   /** Returns what one sandbox can. */
   Pausing of(SandboxId id) {
-    return new Of(id);
+    return new SandboxPausing(id);
   }
 
   /** Returns the state of a sandbox that lives or was stopped. */
@@ -86,7 +89,7 @@ final class LocalPausing {
     if (record.stopped()) {
       return SandboxState.STOPPED;
     }
-    return booter.freezing(record.id()).filter(Freezing::frozen).isPresent()
+    return booter.freezer(record.id()).filter(SandboxFreezer::isFrozen).isPresent()
         ? SandboxState.PAUSED
         : SandboxState.RUNNING;
   }
@@ -107,16 +110,16 @@ final class LocalPausing {
       return;
     }
     StateTransition.check(sandbox.state(), SandboxState.PAUSED, id);
-    Freezing freezing =
+    SandboxFreezer freezing =
         booter
-            .freezing(id)
+            .freezer(id)
             .orElseThrow(
                 () -> Capability.unsupported(booter.info().name(), "pausing in memory here"));
-    sandbox.mark(SandboxState.PAUSED); // first, so that its silence is not taken for its end
+    sandbox.setState(SandboxState.PAUSED); // first, so that its silence is not taken for its end
     try {
       freezing.freeze();
     } catch (IOException e) {
-      sandbox.mark(SandboxState.RUNNING);
+      sandbox.setState(SandboxState.RUNNING);
       throw failed(id, "frozen", e);
     }
   }
@@ -124,11 +127,11 @@ final class LocalPausing {
   /** Lets a frozen sandbox go on; does nothing to any other. */
   void thaw(SandboxId id, AgentSandbox sandbox) {
     try {
-      if (booter.freezing(id).filter(Freezing::frozen).isPresent()) {
-        booter.freezing(id).get().thaw();
+      if (booter.freezer(id).filter(SandboxFreezer::isFrozen).isPresent()) {
+        booter.freezer(id).get().thaw();
       }
       if (sandbox.state() == SandboxState.PAUSED) {
-        sandbox.mark(SandboxState.RUNNING);
+        sandbox.setState(SandboxState.RUNNING);
       }
     } catch (IOException e) {
       throw failed(id, "thawed", e);
@@ -140,14 +143,14 @@ final class LocalPausing {
       return;
     }
     StateTransition.check(sandbox.state(), SandboxState.STOPPED, id);
-    Known known = known(id);
+    StoredSandbox known = known(id);
     try {
       known.record().withStopped().write(known.folder().record());
     } catch (IOException e) {
       throw failed(id, "stopped", e);
     }
     sandbox.stop();
-    new SandboxEnd(known.record(), sandbox).awaitStop(Destroy.NORMAL);
+    new SandboxTerminator(known.record(), sandbox).awaitStop(DestroyOptions.NORMAL);
   }
 
   private void resume(SandboxId id, AgentSandbox sandbox) {
@@ -155,30 +158,30 @@ final class LocalPausing {
       thaw(id, sandbox);
       return;
     }
-    Known known = known(id);
+    StoredSandbox known = known(id);
     if (!known.record().stopped()) { // another process was first
-      sandbox.mark(SandboxState.RUNNING);
+      sandbox.setState(SandboxState.RUNNING);
       sandbox.ping();
       return;
     }
     AgentProcess agent;
     try {
-      agent = booter.bootAgain(id, known.folder(), SandboxSpec.DEFAULT_STARTUP_TIMEOUT);
+      agent = booter.restart(id, known.folder(), SandboxSpec.DEFAULT_STARTUP_TIMEOUT);
       known.record().withAgent(agent).write(known.folder().record());
     } catch (IOException e) {
       throw failed(id, "booted again", e);
     }
-    sandbox.mark(SandboxState.RUNNING);
+    sandbox.setState(SandboxState.RUNNING);
     sandbox.ping();
     try {
-      booter.verify(new Booter.Booted(sandbox, known.folder(), agent));
+      booter.verify(new Booter.BootedSandbox(sandbox, known.folder(), agent));
     } catch (SandboxException e) {
       stop(id, sandbox); // nothing runs in it unless it is known to be isolated
       throw e;
     }
   }
 
-  private Known known(SandboxId id) {
+  private StoredSandbox known(SandboxId id) {
     return folders
         .find(id)
         .orElseThrow(

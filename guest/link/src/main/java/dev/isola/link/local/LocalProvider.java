@@ -2,16 +2,16 @@ package dev.isola.link.local;
 
 import dev.isola.link.AgentSandbox;
 import dev.isola.link.BootRecord;
-import dev.isola.link.LinkOptions;
+import dev.isola.link.LinkTimeouts;
 import dev.isola.link.UnixSocketConnector;
-import dev.isola.link.local.Booter.Booted;
-import dev.isola.link.local.Booter.Booting;
-import dev.isola.link.local.SandboxFolders.Known;
-import dev.isola.spi.Destroy;
+import dev.isola.link.local.Booter.BootRequest;
+import dev.isola.link.local.Booter.BootedSandbox;
+import dev.isola.link.local.SandboxRecordStore.StoredSandbox;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
+import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
-import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Forking;
 import dev.isola.spi.capability.Pausing;
@@ -21,11 +21,11 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.provider.FirstSteps;
 import dev.isola.spi.provider.HostResources;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.spi.provider.SandboxInitializer;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -48,13 +48,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LocalProvider implements Provider {
   /** An agent that is to end and does not answer soon is ended by force. */
-  private static final LinkOptions LAST_WORDS =
-      LinkOptions.DEFAULT.withConnect(Duration.ofSeconds(1));
+  private static final LinkTimeouts LAST_WORDS =
+      LinkTimeouts.DEFAULT.withConnectTimeout(Duration.ofSeconds(1));
 
   private final ProviderContext context;
   private final Booter booter;
-  private final SandboxFolders folders;
-  private final Turns turns = new Turns();
+  private final SandboxRecordStore folders;
+  private final SandboxLocks turns = new SandboxLocks();
   private final Map<SandboxId, AgentSandbox> attached = new ConcurrentHashMap<>();
   private final LocalPausing pausing;
   private final LocalForking forking;
@@ -63,7 +63,7 @@ public final class LocalProvider implements Provider {
   public LocalProvider(ProviderContext context, Booter booter) {
     this.context = context;
     this.booter = booter;
-    this.folders = new SandboxFolders(context.dataFolder().resolve("sandboxes"));
+    this.folders = new SandboxRecordStore(context.dataFolder().resolve("sandboxes"));
     this.pausing = new LocalPausing(booter, folders, turns, attached);
     this.forking = new LocalForking(booter, folders, turns, this::create);
   }
@@ -100,9 +100,9 @@ public final class LocalProvider implements Provider {
   }
 
   private Sandbox create(SandboxSpec spec, List<String> layers) {
-    info().refuseUnsupported(spec);
-    booter.refuse(spec);
-    return turns.take(spec.id(), () -> createInTurn(spec, layers));
+    info().requireSupported(spec);
+    booter.validate(spec);
+    return turns.withLock(spec.id(), () -> createInTurn(spec, layers));
   }
 
   private Sandbox createInTurn(SandboxSpec spec, List<String> layers) {
@@ -120,7 +120,7 @@ public final class LocalProvider implements Provider {
           .exception();
     }
     removeWhatShortLivedOwnersLeft();
-    UnixSocketConnector.check(folder.socket());
+    UnixSocketConnector.requireValidPath(folder.socket());
     claim(folder, spec.id());
     try {
       return make(spec, folder, layers);
@@ -136,7 +136,7 @@ public final class LocalProvider implements Provider {
   /** Makes the folder; of two processes that want the same id at once, one gets it. */
   private void claim(SandboxFolder folder, SandboxId id) {
     try {
-      folder.make();
+      folder.create();
     } catch (FileAlreadyExistsException e) {
       throw Fault.of(
               ErrorCode.CONFLICT,
@@ -162,23 +162,23 @@ public final class LocalProvider implements Provider {
       throws IOException {
     long deadline = System.nanoTime() + spec.startupTimeout().toNanos();
     SandboxRecord record =
-        SandboxRecord.intent(
+        SandboxRecord.forSpec(
             spec,
             context.instance().value(),
             context.clock().instant(),
             folder,
             BootRecord.newSecret());
-    record.begin(folder.record());
+    record.writeNew(folder.record());
     AgentProcess agent =
-        booter.boot(new Booting(spec, record, folder, layers, spec.startupTimeout()));
+        booter.boot(new BootRequest(spec, record, folder, layers, spec.startupTimeout()));
     record = record.withAgent(agent);
-    AgentSandbox sandbox = sandbox(new Known(folder, record), LinkOptions.DEFAULT);
+    AgentSandbox sandbox = sandbox(new StoredSandbox(folder, record), LinkTimeouts.DEFAULT);
     Thread.startVirtualThread(() -> connectEarly(sandbox));
     record.write(folder.record());
     attached.put(spec.id(), sandbox);
     sandbox.connect();
-    booter.verify(new Booted(sandbox, folder, agent));
-    FirstSteps.take(
+    booter.verify(new BootedSandbox(sandbox, folder, agent));
+    SandboxInitializer.initialize(
         sandbox, spec, () -> Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
     return sandbox;
   }
@@ -194,7 +194,7 @@ public final class LocalProvider implements Provider {
 
   @Override
   public Optional<Sandbox> attach(SandboxId id) {
-    return turns.take(id, () -> attachInTurn(id));
+    return turns.withLock(id, () -> attachInTurn(id));
   }
 
   @Override
@@ -208,10 +208,11 @@ public final class LocalProvider implements Provider {
   }
 
   private Optional<Sandbox> attachInTurn(SandboxId id) {
-    Optional<Known> known =
+    Optional<StoredSandbox> known =
         folders
             .find(id)
-            .filter(found -> isOurs(found) && (found.record().stopped() || found.record().alive()));
+            .filter(
+                found -> isOurs(found) && (found.record().stopped() || found.record().isAlive()));
     if (known.isEmpty()) {
       return Optional.empty();
     }
@@ -219,8 +220,8 @@ public final class LocalProvider implements Provider {
     if (before != null && before.state() != SandboxState.DESTROYED) {
       return Optional.of(before);
     }
-    AgentSandbox sandbox = sandbox(known.get(), LinkOptions.DEFAULT);
-    sandbox.mark(pausing.stateOf(known.get().record()));
+    AgentSandbox sandbox = sandbox(known.get(), LinkTimeouts.DEFAULT);
+    sandbox.setState(pausing.stateOf(known.get().record()));
     try {
       if (sandbox.state() == SandboxState.RUNNING) {
         mend(known.get());
@@ -234,9 +235,9 @@ public final class LocalProvider implements Provider {
     return Optional.of(sandbox);
   }
 
-  private void mend(Known known) {
+  private void mend(StoredSandbox known) {
     try {
-      booter.mend(known.record().id(), known.folder());
+      booter.recover(known.record().id(), known.folder());
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
@@ -252,22 +253,22 @@ public final class LocalProvider implements Provider {
   }
 
   /** What another instance made is never touched, even in a folder that is shared by mistake. */
-  private boolean isOurs(Known known) {
+  private boolean isOurs(StoredSandbox known) {
     return known.record().instance().equals(context.instance().value());
   }
 
-  private AgentSandbox sandbox(Known known, LinkOptions patience) {
+  private AgentSandbox sandbox(StoredSandbox known, LinkTimeouts patience) {
     return AgentSandbox.builder(
             known.record().id(),
             new UnixSocketConnector(known.folder().socket()),
             known.record().secret())
         .capabilities(booter.capabilities())
-        .extra(extra(known.record().id()))
-        .usage(agent -> booter.measured(known.record().id(), agent))
-        .written(() -> booter.written(known.record().id(), known.folder()))
-        .causeOfDeath(() -> booter.causeOfDeath(known.record().id()))
+        .providerCapabilities(extra(known.record().id()))
+        .usageDecorator(agent -> booter.adjustUsage(known.record().id(), agent))
+        .changeTracking(() -> booter.changeTracking(known.record().id(), known.folder()))
+        .observedExit(() -> booter.observedExit(known.record().id()))
         .commandTimeout(known.record().commandTimeout())
-        .options(patience)
+        .timeouts(patience)
         .build();
   }
 
@@ -284,44 +285,44 @@ public final class LocalProvider implements Provider {
   }
 
   @Override
-  public List<Sighting> inventory() {
-    return folders.all(context.instance().value()).stream().map(this::sighting).toList();
+  public List<InventoryItem> inventory() {
+    return folders.list(context.instance().value()).stream().map(this::sighting).toList();
   }
 
-  private Sighting sighting(Known known) {
+  private InventoryItem sighting(StoredSandbox known) {
     SandboxRecord record = known.record();
     Map<String, String> details = new LinkedHashMap<>();
     details.put("folder", known.folder().path().toString());
     details.put("workspace", record.workspace().toString());
     record.agent().ifPresent(agent -> details.put("agentPid", Long.toString(agent.pid())));
-    return new Sighting(
+    return new InventoryItem(
         record.id(),
-        record.stopped() || record.alive() ? pausing.stateOf(record) : SandboxState.ERROR,
+        record.stopped() || record.isAlive() ? pausing.stateOf(record) : SandboxState.ERROR,
         record.createdAt(),
         details);
   }
 
   @Override
-  public void destroy(SandboxId id, Destroy how) {
+  public void destroy(SandboxId id, DestroyOptions how) {
     Supplier<SandboxId> action =
         () -> {
           destroyInTurn(id, how);
           return id;
         };
-    turns.take(id, action);
+    turns.withLock(id, action);
   }
 
-  private void destroyInTurn(SandboxId id, Destroy how) {
+  private void destroyInTurn(SandboxId id, DestroyOptions how) {
     SandboxFolder folder = folders.of(id);
     AgentSandbox before = attached.remove(id);
-    Optional<Known> known = folders.find(id);
+    Optional<StoredSandbox> known = folders.find(id);
     if (!folder.exists() || (known.isPresent() && !isOurs(known.get()))) {
       return;
     }
     if (known.isPresent()) {
       AgentSandbox sandbox = before == null ? sandbox(known.get(), LAST_WORDS) : before;
       pausing.thaw(id, sandbox);
-      new SandboxEnd(known.get().record(), sandbox).bringAbout(how);
+      new SandboxTerminator(known.get().record(), sandbox).terminate(how);
     }
     try {
       booter.release(id, folder);
@@ -342,10 +343,10 @@ public final class LocalProvider implements Provider {
    * has are not looked at: with many of them that would be most of the work of making one more.
    */
   private void removeWhatShortLivedOwnersLeft() {
-    for (Known known : folders.all(context.instance().value(), attached.keySet())) {
-      if (known.record().abandoned(context.clock().instant())) {
+    for (StoredSandbox known : folders.list(context.instance().value(), attached.keySet())) {
+      if (known.record().isAbandoned(context.clock().instant())) {
         // One that is being destroyed this moment looks the same; it is left to who does it.
-        turns.takeIfFree(known.record().id(), () -> removeAbandoned(known.record().id()));
+        turns.tryWithLock(known.record().id(), () -> removeAbandoned(known.record().id()));
       }
     }
   }
@@ -353,10 +354,10 @@ public final class LocalProvider implements Provider {
   private void removeAbandoned(SandboxId id) {
     if (folders
         .find(id)
-        .filter(known -> known.record().abandoned(context.clock().instant()))
+        .filter(known -> known.record().isAbandoned(context.clock().instant()))
         .isPresent()) {
       try {
-        destroyInTurn(id, Destroy.FORCE);
+        destroyInTurn(id, DestroyOptions.FORCE);
       } catch (SandboxException heldBySomebody) {
         // It goes on showing in the inventory.
       }
@@ -365,7 +366,7 @@ public final class LocalProvider implements Provider {
 
   private void cleanUp(SandboxId id, Exception because) {
     try {
-      destroyInTurn(id, Destroy.FORCE);
+      destroyInTurn(id, DestroyOptions.FORCE);
     } catch (SandboxException e) {
       because.addSuppressed(e);
     }

@@ -42,7 +42,7 @@ public record SandboxFolder(Path path) {
   }
 
   /** Makes the folder; others may pass through to the workspace, but see nothing. */
-  public void make() throws IOException {
+  public void create() throws IOException {
     Files.createDirectories(path.getParent(), PASSAGE);
     Files.createDirectory(path, PASSAGE);
   }

@@ -60,7 +60,7 @@ public record SandboxRecord(
   private static final FileAttribute<?> OURS =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
-  public static SandboxRecord intent(
+  public static SandboxRecord forSpec(
       SandboxSpec spec, String instance, Instant now, SandboxFolder folder, Secret secret) {
     return new SandboxRecord(
         spec.id(),
@@ -98,21 +98,21 @@ public record SandboxRecord(
         process);
   }
 
-  public boolean alive() {
+  public boolean isAlive() {
     return agent.isPresent()
-        ? agent.get().alive()
-        : !AgentProcess.marked(instance, id.value()).isEmpty();
+        ? agent.get().isAlive()
+        : !AgentProcess.findByCommandLine(instance, id.value()).isEmpty();
   }
 
   /**
    * Returns true when its owner never comes back and its agent has ended by itself, or never came:
    * its owner was killed while it was made.
    */
-  public boolean abandoned(Instant now) {
+  public boolean isAbandoned(Instant now) {
     return shortLived
         && !stopped
         && (agent.isPresent()
-            ? !agent.get().alive()
+            ? !agent.get().isAlive()
             : createdAt.plus(LONGEST_MAKING).isBefore(now));
   }
 
@@ -122,20 +122,20 @@ public record SandboxRecord(
    */
   public List<AgentProcess> processes() {
     return agent.filter(AgentProcess::namespaces).isPresent()
-        ? agent.filter(AgentProcess::alive).stream().toList()
-        : AgentProcess.marked(instance, id.value());
+        ? agent.filter(AgentProcess::isAlive).stream().toList()
+        : AgentProcess.findByCommandLine(instance, id.value());
   }
 
   /** Writes it in place of the one before. */
   public void write(Path file) throws IOException {
     Path temporary = file.resolveSibling(file.getFileName() + ".new");
-    begin(temporary);
+    writeNew(temporary);
     Files.move(
         temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
   }
 
   /** Writes the first record of a sandbox; until it is whole there is none. */
-  void begin(Path file) throws IOException {
+  void writeNew(Path file) throws IOException {
     Properties text = new Properties();
     text.setProperty("id", id.value());
     text.setProperty("instance", instance);

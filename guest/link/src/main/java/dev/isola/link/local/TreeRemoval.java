@@ -79,7 +79,7 @@ public final class TreeRemoval {
       throw new IOException("the root directory is not removed");
     }
     if (Files.exists(absolute, LinkOption.NOFOLLOW_LINKS)) {
-      MountsBeneath.refuse(absolute);
+      NestedMountCheck.requireNone(absolute);
       new TreeRemoval(absolute, limit).passes();
     }
   }

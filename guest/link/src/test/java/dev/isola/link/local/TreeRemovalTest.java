@@ -148,7 +148,7 @@ class TreeRemovalTest {
 
   @Test
   void aDirectoryWithAMountedFileSystemIsRefused() {
-    assertThatThrownBy(() -> MountsBeneath.refuse(Path.of("/proc")))
+    assertThatThrownBy(() -> NestedMountCheck.requireNone(Path.of("/proc")))
         .hasMessageContaining("mounted at /proc");
     assertThatThrownBy(() -> TreeRemoval.remove(Path.of("/")))
         .hasMessageContaining("root directory");

@@ -1,6 +1,6 @@
 package dev.isola.provider.bubblewrap;
 
-import dev.isola.link.local.UserNamespaces;
+import dev.isola.link.local.UserNamespaceRestriction;
 import dev.isola.spi.Health;
 import dev.isola.spi.provider.Prerequisite;
 import java.io.IOException;
@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 /** Finds out whether bubblewrap is there and may do what it has to, by trying. */
 final class BubblewrapProbe {
   private static final String INSTALL = "install bubblewrap (apt-get install bubblewrap)";
-  private static final List<String> TRIAL =
+  private static final List<String> PROBE =
       List.of(
           "bwrap",
           "--unshare-user",
@@ -27,12 +27,12 @@ final class BubblewrapProbe {
           "/dev",
           "true");
 
-  private record Answer(boolean found, boolean ok, String text) {}
+  private record Result(boolean found, boolean ok, String text) {}
 
   private BubblewrapProbe() {}
 
   static Prerequisite program() {
-    Answer answer = ask(List.of("bwrap", "--version"));
+    Result answer = run(List.of("bwrap", "--version"));
     return new Prerequisite(
         "bwrap",
         true,
@@ -42,27 +42,28 @@ final class BubblewrapProbe {
   }
 
   static Prerequisite namespaces() {
-    Answer answer = ask(TRIAL);
+    Result answer = run(PROBE);
     return new Prerequisite(
         "user, pid and network namespaces",
         true,
         answer.ok(),
         answer.ok() ? "to be had" : answer.text(),
-        answer.ok() ? "" : answer.found() ? UserNamespaces.obstacle().remedy() : INSTALL);
+        answer.ok() ? "" : answer.found() ? UserNamespaceRestriction.detect().remedy() : INSTALL);
   }
 
   static Health health() {
-    Answer answer = ask(TRIAL);
+    Result answer = run(PROBE);
     if (answer.ok()) {
       return new Health.Healthy("bwrap made namespaces");
     }
     return answer.found()
         ? new Health.Unhealthy(
-            "bwrap cannot make namespaces: " + answer.text(), UserNamespaces.obstacle().remedy())
+            "bwrap cannot make namespaces: " + answer.text(),
+            UserNamespaceRestriction.detect().remedy())
         : new Health.Unhealthy("bwrap is not installed", INSTALL);
   }
 
-  private static Answer ask(List<String> words) {
+  private static Result run(List<String> words) {
     ProcessBuilder builder = new ProcessBuilder(words).redirectErrorStream(true);
     builder.directory(Path.of("/").toFile());
     try {
@@ -70,19 +71,19 @@ final class BubblewrapProbe {
       try {
         process.getOutputStream().close();
         if (!process.waitFor(5, TimeUnit.SECONDS)) {
-          return new Answer(true, false, "it did not answer within 5 s");
+          return new Result(true, false, "it did not answer within 5 s");
         }
         byte[] text = process.getInputStream().readNBytes(400);
-        return new Answer(
+        return new Result(
             true, process.exitValue() == 0, new String(text, StandardCharsets.UTF_8).strip());
       } finally {
         process.destroyForcibly();
       }
     } catch (IOException e) {
-      return new Answer(false, false, "not tried: bwrap is not installed");
+      return new Result(false, false, "not tried: bwrap is not installed");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return new Answer(true, false, "interrupted");
+      return new Result(true, false, "interrupted");
     }
   }
 }

@@ -14,12 +14,12 @@ import java.util.List;
 public final class BubblewrapProviderFactory implements ProviderFactory {
   @Override
   public String name() {
-    return Bubblewrap.NAME;
+    return BubblewrapIsolator.NAME;
   }
 
   @Override
   public ProviderProfile profile() {
-    return new Bubblewrap().traits().profile();
+    return new BubblewrapIsolator().traits().profile();
   }
 
   @Override
@@ -30,6 +30,6 @@ public final class BubblewrapProviderFactory implements ProviderFactory {
   @Override
   public Provider create(ProviderConfig config, ProviderContext context) {
     return new LocalProvider(
-        context, new IsolatedBooter(context, new Bubblewrap(), IoSettings.of(config)));
+        context, new IsolatedBooter(context, new BubblewrapIsolator(), IoSettings.of(config)));
   }
 }

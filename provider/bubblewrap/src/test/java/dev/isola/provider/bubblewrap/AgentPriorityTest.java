@@ -3,7 +3,7 @@ package dev.isola.provider.bubblewrap;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Sandbox;
@@ -12,7 +12,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 /** The agent comes before the commands of its sandbox, which have the usual priority. */
-final class AgentPriorityTest extends ForkTrial {
+final class AgentPriorityTest extends ForkTestBase {
   @Test
   void isAboveThatOfCommands() {
     assumeTrue(
@@ -29,7 +29,7 @@ final class AgentPriorityTest extends ForkTrial {
       assertThat(output(sandbox, "nice")).isEqualTo("0\n");
       assertThat(output(sandbox, "nice -n -5 nice 2>/dev/null")).isEqualTo("0\n");
     } finally {
-      provider.destroy(sandbox.id(), Destroy.FORCE);
+      provider.destroy(sandbox.id(), DestroyOptions.FORCE);
     }
     assertThat(census.leakedSince(before)).isEmpty();
   }

@@ -2,7 +2,7 @@ package dev.isola.provider.bubblewrap;
 
 import dev.isola.conformance.ProviderUnderTest;
 import dev.isola.conformance.junit.ConformanceTest;
-import dev.isola.conformance.kit.Kit;
+import dev.isola.conformance.kit.ConformanceKit;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.provider.ProviderConfig;
 import java.io.IOException;
@@ -22,7 +22,7 @@ final class BubblewrapConformanceTest extends ConformanceTest {
   /** Returns every group but those of {@link BubblewrapConfinementTest}: no check is left out. */
   @Override
   protected List<String> groups() {
-    return Kit.groups().stream()
+    return ConformanceKit.groups().stream()
         .filter(group -> !BubblewrapConfinementTest.GROUPS.contains(group))
         .toList();
   }

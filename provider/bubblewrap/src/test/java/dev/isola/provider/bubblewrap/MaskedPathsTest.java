@@ -3,14 +3,14 @@ package dev.isola.provider.bubblewrap;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.host.launch.Containment;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.capability.Sandbox;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
 /** The files of the kernel that OCI runtimes mask are empty in bubblewrap too. */
-final class MaskedPathsTest extends ForkTrial {
+final class MaskedPathsTest extends ForkTestBase {
   @Test
   void areEmptyOrAbsent() {
     assertThat(Files.isReadable(Path.of("/proc/interrupts"))).as("the host has one").isTrue();
@@ -26,7 +26,7 @@ final class MaskedPathsTest extends ForkTrial {
             .isEmpty();
       }
     } finally {
-      provider.destroy(sandbox.id(), Destroy.FORCE);
+      provider.destroy(sandbox.id(), DestroyOptions.FORCE);
     }
     assertThat(census.leakedSince(before)).isEmpty();
   }

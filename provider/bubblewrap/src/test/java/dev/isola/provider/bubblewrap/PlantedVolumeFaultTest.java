@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.conformance.CheckResult;
 import dev.isola.conformance.CheckResult.Outcome;
-import dev.isola.conformance.LeakWatch;
+import dev.isola.conformance.CheckRunner;
+import dev.isola.conformance.LeakCheck;
 import dev.isola.conformance.ProviderUnderTest;
-import dev.isola.conformance.Runner;
-import dev.isola.conformance.kit.Kit;
+import dev.isola.conformance.kit.ConformanceKit;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Volumes;
@@ -34,7 +34,7 @@ class PlantedVolumeFaultTest {
   @TempDir Path data;
 
   /** Makes bubblewrap, whose volumes are there after they were destroyed. */
-  private static final class KeepingVolumes implements ProviderFactory {
+  private static final class RetainingVolumesFactory implements ProviderFactory {
     private final ProviderFactory bubblewrap = new BubblewrapProviderFactory();
 
     @Override
@@ -56,7 +56,7 @@ class PlantedVolumeFaultTest {
               new Class<?>[] {Provider.class},
               (proxy, method, arguments) -> {
                 if (method.getName().equals("volumes")) {
-                  return real.volumes().map(KeptVolumes::new);
+                  return real.volumes().map(RetainedVolumes::new);
                 }
                 try {
                   return method.invoke(real, arguments);
@@ -67,7 +67,7 @@ class PlantedVolumeFaultTest {
     }
   }
 
-  private record KeptVolumes(Volumes real) implements Volumes {
+  private record RetainedVolumes(Volumes real) implements Volumes {
     @Override
     public void create(String name) {
       real.create(name);
@@ -91,8 +91,9 @@ class PlantedVolumeFaultTest {
             new ProviderConfig(Map.of()),
             new InstanceId(SandboxId.random(new SecureRandom()).value()),
             folder);
-    try (Runner runner = new Runner(underTest, LeakWatch.NONE)) {
-      List<CheckResult> results = Kit.checks("Volumes").stream().map(runner::run).toList();
+    try (CheckRunner runner = new CheckRunner(underTest, LeakCheck.NONE)) {
+      List<CheckResult> results =
+          ConformanceKit.checks("Volumes").stream().map(runner::run).toList();
       Assumptions.assumeTrue(
           results.stream().anyMatch(one -> one.outcome() != Outcome.NOT_RUN),
           () -> "NOT RUN: " + results.getFirst().reason());
@@ -106,7 +107,9 @@ class PlantedVolumeFaultTest {
             firstFailure(
                 new BubblewrapProviderFactory(), Files.createDirectory(data.resolve("real"))))
         .isEmpty();
-    assertThat(firstFailure(new KeepingVolumes(), Files.createDirectory(data.resolve("faulty"))))
+    assertThat(
+            firstFailure(
+                new RetainingVolumesFactory(), Files.createDirectory(data.resolve("faulty"))))
         .isPresent();
   }
 }

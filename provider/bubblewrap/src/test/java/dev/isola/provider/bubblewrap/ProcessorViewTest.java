@@ -2,7 +2,7 @@ package dev.isola.provider.bubblewrap;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.spec.ResourceLimits;
@@ -11,7 +11,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 /** The number of processors that the C library tells programs, such as Python's os.cpu_count. */
-final class ProcessorViewTest extends ForkTrial {
+final class ProcessorViewTest extends ForkTestBase {
   private Sandbox with(String id, double cores) {
     return provider.create(
         SandboxSpec.builder(new SandboxId(id))
@@ -31,8 +31,8 @@ final class ProcessorViewTest extends ForkTrial {
       assertThat(output(all, "getconf _NPROCESSORS_ONLN")).isEqualTo(host + "\n");
       assertThat(output(all, "nproc")).isEqualTo(host + "\n");
     } finally {
-      provider.destroy(one.id(), Destroy.FORCE);
-      provider.destroy(all.id(), Destroy.FORCE);
+      provider.destroy(one.id(), DestroyOptions.FORCE);
+      provider.destroy(all.id(), DestroyOptions.FORCE);
     }
     assertThat(census.leakedSince(before)).isEmpty();
   }

@@ -48,7 +48,7 @@ record Container(
 
   /** Returns the sandbox it is; empty for one that only looks like ours. */
   Optional<SandboxId> sandbox() {
-    String value = labels.getOrDefault(Labels.SANDBOX, "");
+    String value = labels.getOrDefault(ContainerLabels.SANDBOX, "");
     return SandboxId.isValid(value) ? Optional.of(new SandboxId(value)) : Optional.empty();
   }
 
@@ -62,7 +62,7 @@ record Container(
       case "paused" -> SandboxState.PAUSED;
       case "removing", "stopping" -> SandboxState.TERMINATING;
       default ->
-          name.endsWith(Labels.STOPPED) && !status.equals("dead")
+          name.endsWith(ContainerLabels.STOPPED) && !status.equals("dead")
               ? SandboxState.STOPPED
               : SandboxState.ERROR;
     };

@@ -3,12 +3,12 @@ package dev.isola.provider.docker;
 import dev.isola.codec.json.Json;
 import dev.isola.host.cgroup.ControlGroup;
 import dev.isola.host.launch.Containment;
-import dev.isola.host.launch.OwnKernel;
+import dev.isola.host.launch.KernelOverhead;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -23,14 +23,14 @@ import java.util.Optional;
  */
 record ContainerPlan(
     InstanceId instance,
-    Flavour flavour,
+    EngineVariant flavour,
     SandboxSpec spec,
-    Facts facts,
-    Settings settings,
-    ImageChoice image,
+    EngineInfo facts,
+    DockerProviderSettings settings,
+    ResolvedImage image,
     Optional<String> runtime,
     List<Map<String, Object>> mounts,
-    List<String> agentWords,
+    List<String> agentArguments,
     String boot) {
 
   /** What of ours is inside. */
@@ -93,15 +93,16 @@ record ContainerPlan(
 
   private Map<String, String> labels() {
     Map<String, String> labels =
-        new LinkedHashMap<>(Labels.of(instance, flavour.name(), spec, boot));
+        new LinkedHashMap<>(ContainerLabels.of(instance, flavour.name(), spec, boot));
     labels.putAll(
-        WrittenLabels.of(spec, flavour.ownKernel() ? Optional.empty() : image.digest(), image));
+        WrittenFilesLabels.of(
+            spec, flavour.hasOwnKernel() ? Optional.empty() : image.digest(), image));
     return labels;
   }
 
   private List<String> words() {
     List<String> words = new ArrayList<>(List.of(AGENT));
-    words.addAll(agentWords);
+    words.addAll(agentArguments);
     words.addAll(List.of("--instance", instance.value(), "--sandbox", spec.id().value()));
     return words;
   }
@@ -154,7 +155,7 @@ record ContainerPlan(
             Containment.MASKED,
             "ReadonlyPaths",
             Containment.READ_ONLY);
-    if (facts.remaps() && !facts.rootless() && sharesTheHost(spec)) {
+    if (facts.remapsUsers() && !facts.rootless() && sharesTheHost(spec)) {
       host.put("UsernsMode", "host");
     }
     runtime.ifPresent(name -> host.put("Runtime", name));
@@ -176,8 +177,8 @@ record ContainerPlan(
   }
 
   private ResourceLimits limits() {
-    return flavour.guest() == Flavour.Guest.GVISOR
-        ? OwnKernel.charged(spec.limits())
+    return flavour.guest() == EngineVariant.ExpectedKernel.GVISOR
+        ? KernelOverhead.addTo(spec.limits())
         : spec.limits();
   }
 
@@ -200,6 +201,6 @@ record ContainerPlan(
   private static boolean sharesTheHost(SandboxSpec spec) {
     return mode(spec) == NetworkMode.HOST
         || spec.workspacePath().isPresent()
-        || spec.volumes().stream().anyMatch(volume -> volume.type() == Volume.Type.BIND);
+        || spec.volumes().stream().anyMatch(volume -> volume.type() == VolumeMount.Type.BIND);
   }
 }

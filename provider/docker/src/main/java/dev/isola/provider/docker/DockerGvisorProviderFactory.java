@@ -10,16 +10,16 @@ import dev.isola.spi.provider.ProviderProfile;
 public final class DockerGvisorProviderFactory implements ProviderFactory {
   @Override
   public String name() {
-    return Flavour.DOCKER_GVISOR.name();
+    return EngineVariant.DOCKER_GVISOR.name();
   }
 
   @Override
   public ProviderProfile profile() {
-    return Flavour.DOCKER_GVISOR.profile();
+    return EngineVariant.DOCKER_GVISOR.profile();
   }
 
   @Override
   public Provider create(ProviderConfig config, ProviderContext context) {
-    return EngineProviders.of(Flavour.DOCKER_GVISOR, config, context);
+    return EngineProviders.of(EngineVariant.DOCKER_GVISOR, config, context);
   }
 }

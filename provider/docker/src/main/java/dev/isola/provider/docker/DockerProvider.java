@@ -1,13 +1,13 @@
 package dev.isola.provider.docker;
 
 import dev.isola.link.InstalledProgram;
-import dev.isola.link.local.Turns;
+import dev.isola.link.local.SandboxLocks;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineHttp;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
+import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
-import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Volumes;
@@ -30,40 +30,50 @@ import org.jspecify.annotations.Nullable;
  * socket.
  */
 final class DockerProvider implements Provider {
-  private final Flavour flavour;
-  private final Settings settings;
+  private final EngineVariant flavour;
+  private final DockerProviderSettings settings;
   private final ProviderContext context;
-  private final Engine engine;
+  private final EngineApi engine;
   private final EngineState state;
   private final InstalledProgram agent;
-  private final SpecCheck check;
-  private final Description description;
-  private final Turns turns = new Turns();
-  private final Ours ours;
-  private final Links links;
-  private final Removal removal;
-  private final Creation creation;
+  private final DockerSpecCheck check;
+  private final DockerDescription description;
+  private final SandboxLocks turns = new SandboxLocks();
+  private final SandboxResources ours;
+  private final AgentLinks links;
+  private final SandboxRemover removal;
+  private final ContainerCreator creation;
   private final EnginePausing pausing;
   private volatile @Nullable ProviderInfo info;
 
-  DockerProvider(Flavour flavour, Settings settings, ProviderContext context) {
+  DockerProvider(EngineVariant flavour, DockerProviderSettings settings, ProviderContext context) {
     this.flavour = flavour;
     this.settings = settings;
     this.context = context;
-    this.engine = new Engine(new EngineHttp(settings.address()));
+    this.engine = new EngineApi(new EngineHttp(settings.address()));
     this.state = new EngineState(engine);
     this.agent = InstalledProgram.agent(context.dataFolder().resolve("bin"));
     this.check =
-        new SpecCheck(
-            flavour.name(), settings.address(), settings.bridge().isPresent(), flavour.ownKernel());
-    this.description = new Description(flavour, settings, check);
-    this.ours = new Ours(engine, context, flavour.name());
-    Keys keys = new Keys(context.dataFolder(), context.instance());
+        new DockerSpecCheck(
+            flavour.name(),
+            settings.address(),
+            settings.bridge().isPresent(),
+            flavour.hasOwnKernel());
+    this.description = new DockerDescription(flavour, settings, check);
+    this.ours = new SandboxResources(engine, context, flavour.name());
+    SandboxKeys keys = new SandboxKeys(context.dataFolder(), context.instance());
     this.links =
-        new Links(engine, ours, keys, description, flavour.sockets(settings), turns, this::pausing);
-    this.removal = new Removal(engine, ours, links, turns, flavour.ownKernel());
+        new AgentLinks(
+            engine,
+            ours,
+            keys,
+            description,
+            flavour.usesHostSockets(settings),
+            turns,
+            this::pausing);
+    this.removal = new SandboxRemover(engine, ours, links, turns, flavour.hasOwnKernel());
     this.creation =
-        new Creation(flavour, settings, engine, state, ours, keys, agent, links, removal);
+        new ContainerCreator(flavour, settings, engine, state, ours, keys, agent, links, removal);
     this.pausing = new EnginePausing(engine, ours, links, creation, turns);
   }
 
@@ -78,12 +88,12 @@ final class DockerProvider implements Provider {
       return known;
     }
     try {
-      Facts facts = state.facts();
+      EngineInfo facts = state.lastInfo();
       known = description.of(facts);
       info = known;
       return known;
     } catch (SandboxException e) { // not kept: the engine may come
-      return description.without(e.fault());
+      return description.unavailable(e.fault());
     }
   }
 
@@ -97,16 +107,16 @@ final class DockerProvider implements Provider {
     }
     try {
       agent.path();
-      return new EngineCheck(flavour, settings).health(state.now());
+      return new EngineCheck(flavour, settings).health(state.currentInfo());
     } catch (SandboxException e) {
-      return new Health.Unhealthy(e.fault().what(), e.fault().remedy());
+      return new Health.Unhealthy(e.fault().problem(), e.fault().remedy());
     }
   }
 
   @Override
   public Optional<HostResources> resources() {
     try {
-      return state.facts().resources();
+      return state.lastInfo().resources();
     } catch (SandboxException e) { // health says why
       return Optional.empty();
     }
@@ -114,14 +124,14 @@ final class DockerProvider implements Provider {
 
   @Override
   public Sandbox create(SandboxSpec spec) {
-    check.refuse(spec); // before the engine is asked anything
-    info().refuseUnsupported(spec);
-    return turns.take(spec.id(), () -> creation.create(spec));
+    check.requireSupported(spec); // before the engine is asked anything
+    info().requireSupported(spec);
+    return turns.withLock(spec.id(), () -> creation.create(spec));
   }
 
   @Override
   public Optional<Sandbox> attach(SandboxId id) {
-    return turns.take(id, () -> ours.find(id).flatMap(links::attach));
+    return turns.withLock(id, () -> ours.find(id).flatMap(links::attach));
   }
 
   @Override
@@ -135,13 +145,13 @@ final class DockerProvider implements Provider {
   }
 
   @Override
-  public List<Sighting> inventory() {
+  public List<InventoryItem> inventory() {
     return ours.inventory();
   }
 
   @Override
-  public void destroy(SandboxId id, Destroy how) {
-    turns.take(
+  public void destroy(SandboxId id, DestroyOptions how) {
+    turns.withLock(
         id,
         () -> {
           removal.remove(id, Deadline.in(how.timeout()));

@@ -11,12 +11,12 @@ import java.util.List;
 public final class DockerProviderFactory implements ProviderFactory {
   @Override
   public String name() {
-    return Flavour.DOCKER.name();
+    return EngineVariant.DOCKER.name();
   }
 
   @Override
   public ProviderProfile profile() {
-    return Flavour.DOCKER.profile();
+    return EngineVariant.DOCKER.profile();
   }
 
   @Override
@@ -26,6 +26,6 @@ public final class DockerProviderFactory implements ProviderFactory {
 
   @Override
   public Provider create(ProviderConfig config, ProviderContext context) {
-    return EngineProviders.of(Flavour.DOCKER, config, context);
+    return EngineProviders.of(EngineVariant.DOCKER, config, context);
   }
 }

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Optional;
 
 /** Whether an engine will do, and what it lacks. */
-record EngineCheck(Flavour flavour, Settings settings) {
-  private List<String> wanted() {
+record EngineCheck(EngineVariant flavour, DockerProviderSettings settings) {
+  private List<String> acceptedRuntimes() {
     return settings.runtime().map(List::of).orElse(flavour.runtimes());
   }
 
@@ -20,58 +20,60 @@ record EngineCheck(Flavour flavour, Settings settings) {
    *
    * @throws dev.isola.spi.error.ProviderUnavailable when the engine has none that will do
    */
-  Optional<String> runtime(Facts facts) {
-    if (wanted().isEmpty()) {
+  Optional<String> runtime(EngineInfo facts) {
+    if (acceptedRuntimes().isEmpty()) {
       return Optional.empty();
     }
     return Optional.of(
         found(facts)
             .orElseThrow(
                 () ->
-                    Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, missing(facts), howToGet())
+                    Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, missing(facts), installHint())
                         .exception()));
   }
 
   /** Returns the runtime that will do: it is there, and is what it has to be. */
-  private Optional<String> found(Facts facts) {
+  private Optional<String> found(EngineInfo facts) {
     return facts
-        .runtime(wanted())
+        .runtime(acceptedRuntimes())
         .filter(name -> flavour.programs().matcher(facts.runtimeProgram(name)).matches());
   }
 
-  Health health(Facts facts) {
-    if (flavour.engine() == Flavour.Kind.PODMAN && !facts.podman()) {
+  Health health(EngineInfo facts) {
+    if (flavour.engine() == EngineVariant.EngineKind.PODMAN && !facts.podman()) {
       return new Health.Unhealthy(
           "what listens at " + settings.address() + " is not Podman",
           "start its service (systemctl start podman.socket), or name its socket (setting host)");
     }
-    if (!wanted().isEmpty() && found(facts).isEmpty()) {
-      return new Health.Unhealthy(missing(facts), howToGet());
+    if (!acceptedRuntimes().isEmpty() && found(facts).isEmpty()) {
+      return new Health.Unhealthy(missing(facts), installHint());
     }
-    if (!facts.flaws().isEmpty()) {
+    if (!facts.defects().isEmpty()) {
       return new Health.Unhealthy(
-          String.join("; ", facts.flaws()), "install newer versions of the engine's parts");
+          String.join("; ", facts.defects()), "install newer versions of the engine's parts");
     }
     Optional<String> defect =
-        flavour.guest() == Flavour.Guest.GVISOR ? new Gvisor(settings).defect() : Optional.empty();
+        flavour.guest() == EngineVariant.ExpectedKernel.GVISOR
+            ? new GvisorCheck(settings).defect()
+            : Optional.empty();
     return defect.isPresent()
         ? new Health.Degraded(defect.get(), GvisorRelease.INSTALL)
-        : new Health.Healthy(said(facts));
+        : new Health.Healthy(description(facts));
   }
 
-  private String engine(Facts facts) {
+  private String engine(EngineInfo facts) {
     return (facts.podman() ? "Podman " : "Docker ") + facts.version() + " at " + settings.address();
   }
 
-  private String said(Facts facts) {
+  private String description(EngineInfo facts) {
     StringBuilder text = new StringBuilder(engine(facts));
-    facts.runtime(wanted()).ifPresent(name -> text.append(", runtime ").append(name));
+    facts.runtime(acceptedRuntimes()).ifPresent(name -> text.append(", runtime ").append(name));
     facts.notes().forEach(note -> text.append("; ").append(note));
     return text.toString();
   }
 
-  private String missing(Facts facts) {
-    Optional<String> another = facts.runtime(wanted());
+  private String missing(EngineInfo facts) {
+    Optional<String> another = facts.runtime(acceptedRuntimes());
     if (another.isPresent()) {
       return "the runtime "
           + another.get()
@@ -85,12 +87,12 @@ record EngineCheck(Flavour flavour, Settings settings) {
     return "the engine at "
         + settings.address()
         + " has no runtime "
-        + String.join(" or ", wanted())
+        + String.join(" or ", acceptedRuntimes())
         + ", only "
         + String.join(", ", facts.runtimes().keySet());
   }
 
-  private String howToGet() {
+  private String installHint() {
     return switch (flavour.guest()) {
       case GVISOR ->
           GvisorRelease.INSTALL
@@ -105,39 +107,39 @@ record EngineCheck(Flavour flavour, Settings settings) {
     };
   }
 
-  List<Prerequisite> requirements(Facts facts) {
+  List<Prerequisite> requirements(EngineInfo facts) {
     List<Prerequisite> all = new ArrayList<>();
     all.add(new Prerequisite("container engine", true, true, engine(facts), ""));
-    if (!wanted().isEmpty()) {
+    if (!acceptedRuntimes().isEmpty()) {
       Optional<String> found = found(facts);
       all.add(
           new Prerequisite(
-              "runtime " + wanted().getFirst(),
+              "runtime " + acceptedRuntimes().getFirst(),
               true,
               found.isPresent(),
               found.map(name -> "registered as " + name).orElse(missing(facts)),
-              found.isPresent() ? "" : howToGet()));
+              found.isPresent() ? "" : installHint()));
     }
     all.add(
         new Prerequisite(
             "user namespaces",
             false,
-            facts.remaps(),
-            facts.remaps()
+            facts.remapsUsers(),
+            facts.remapsUsers()
                 ? "root of a sandbox is nobody on the host"
                 : "root of a sandbox is the host's root with few capabilities",
-            facts.remaps()
+            facts.remapsUsers()
                 ? ""
                 : "turn them on (\"userns-remap\": \"default\" in /etc/docker/daemon.json)"));
     all.add(
         new Prerequisite(
             "control group namespaces",
             false,
-            facts.groupsHidden(),
-            facts.groupsHidden()
+            facts.privateCgroups(),
+            facts.privateCgroups()
                 ? "a sandbox sees only its own control groups"
                 : "Podman shows a sandbox where its control groups are on the host",
-            facts.groupsHidden() ? "" : "boot this machine with version 2 of control groups"));
+            facts.privateCgroups() ? "" : "boot this machine with version 2 of control groups"));
     return all;
   }
 }

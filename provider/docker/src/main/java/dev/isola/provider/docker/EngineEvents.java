@@ -3,8 +3,8 @@ package dev.isola.provider.docker;
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.JsonValue;
 import dev.isola.provider.docker.http.Deadline;
-import dev.isola.provider.docker.http.EngineHttp.Cancel;
-import dev.isola.provider.docker.http.Request;
+import dev.isola.provider.docker.http.EngineHttp.Cancellation;
+import dev.isola.provider.docker.http.EngineRequest;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.SandboxException;
@@ -33,18 +33,18 @@ final class EngineEvents implements AutoCloseable {
     void ended(SandboxId id, String name, String why);
   }
 
-  private final Engine engine;
+  private final EngineApi engine;
   private final InstanceId instance;
   private final Listener listener;
   private final Runnable back;
   private final AtomicBoolean following = new AtomicBoolean();
-  private volatile @Nullable Cancel current;
+  private volatile @Nullable Cancellation current;
   private volatile boolean closed;
 
   /**
    * @param back called when the engine is there, each time before it is listened to
    */
-  EngineEvents(Engine engine, InstanceId instance, Listener listener, Runnable back) {
+  EngineEvents(EngineApi engine, InstanceId instance, Listener listener, Runnable back) {
     this.engine = engine;
     this.instance = instance;
     this.listener = listener;
@@ -61,7 +61,7 @@ final class EngineEvents implements AutoCloseable {
   private void run() {
     boolean again = false;
     while (!closed) {
-      try (Cancel cancel = new Cancel()) {
+      try (Cancellation cancel = new Cancellation()) {
         current = cancel;
         if (closed) {
           return;
@@ -80,10 +80,10 @@ final class EngineEvents implements AutoCloseable {
     }
   }
 
-  private Request request() {
-    return Request.get(
+  private EngineRequest request() {
+    return EngineRequest.get(
         "/events?filters="
-            + Engine.encoded(
+            + EngineApi.encoded(
                 Json.text(
                     Map.of(
                         "type",
@@ -91,7 +91,7 @@ final class EngineEvents implements AutoCloseable {
                         "event",
                         List.of("die", "destroy"),
                         "label",
-                        List.of(Labels.INSTANCE + "=" + instance)))));
+                        List.of(ContainerLabels.INSTANCE + "=" + instance)))));
   }
 
   /** Reads one event after the other; each is a line. */
@@ -103,7 +103,7 @@ final class EngineEvents implements AutoCloseable {
         if (piece[i] != '\n') {
           line.write(piece[i]);
         } else if (line.size() > 0) {
-          tell(JsonValue.parse(line.toByteArray()));
+          dispatch(JsonValue.parse(line.toByteArray()));
           line.reset();
         }
       }
@@ -113,10 +113,10 @@ final class EngineEvents implements AutoCloseable {
     }
   }
 
-  private void tell(JsonValue event) {
+  private void dispatch(JsonValue event) {
     JsonValue about = event.at("Actor", "Attributes");
-    String id = about.text(Labels.SANDBOX);
-    if (SandboxId.isValid(id) && about.text(Labels.INSTANCE).equals(instance.value())) {
+    String id = about.text(ContainerLabels.SANDBOX);
+    if (SandboxId.isValid(id) && about.text(ContainerLabels.INSTANCE).equals(instance.value())) {
       boolean removed = event.text("Action").equals("destroy");
       listener.ended(
           new SandboxId(id),
@@ -128,7 +128,7 @@ final class EngineEvents implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    Cancel listening = current;
+    Cancellation listening = current;
     if (listening != null) {
       listening.close();
     }

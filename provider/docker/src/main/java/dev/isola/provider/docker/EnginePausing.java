@@ -1,7 +1,7 @@
 package dev.isola.provider.docker;
 
 import dev.isola.link.AgentSandbox;
-import dev.isola.link.local.Turns;
+import dev.isola.link.local.SandboxLocks;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -24,13 +24,18 @@ import java.util.Set;
 final class EnginePausing {
   private static final Duration STOP = Duration.ofSeconds(5);
 
-  private final Engine engine;
-  private final Ours ours;
-  private final Links links;
-  private final Creation creation;
-  private final Turns turns;
+  private final EngineApi engine;
+  private final SandboxResources ours;
+  private final AgentLinks links;
+  private final ContainerCreator creation;
+  private final SandboxLocks turns;
 
-  EnginePausing(Engine engine, Ours ours, Links links, Creation creation, Turns turns) {
+  EnginePausing(
+      EngineApi engine,
+      SandboxResources ours,
+      AgentLinks links,
+      ContainerCreator creation,
+      SandboxLocks turns) {
     this.engine = engine;
     this.ours = ours;
     this.links = links;
@@ -39,14 +44,14 @@ final class EnginePausing {
   }
 
   Pausing of(SandboxId id) {
-    return new Of(id);
+    return new ContainerPausing(id);
   }
 
   /** One sandbox's own view. */
-  private final class Of implements Pausing {
+  private final class ContainerPausing implements Pausing {
     private final SandboxId id;
 
-    private Of(SandboxId id) {
+    private ContainerPausing(SandboxId id) {
       this.id = id;
     }
 
@@ -57,13 +62,13 @@ final class EnginePausing {
 
     @Override
     public void pause(PauseKind kind) {
-      turns.take(
+      turns.withLock(
           id,
           () -> {
             if (kind == PauseKind.MEMORY) {
-              freeze(id, links.need(id));
+              freeze(id, links.require(id));
             } else {
-              stop(id, links.need(id));
+              stop(id, links.require(id));
             }
             return id;
           });
@@ -71,17 +76,17 @@ final class EnginePausing {
 
     @Override
     public void resume() {
-      turns.take(
+      turns.withLock(
           id,
           () -> {
-            EnginePausing.this.resume(id, links.need(id));
+            EnginePausing.this.resume(id, links.require(id));
             return id;
           });
     }
   }
 
   private Container container(SandboxId id) {
-    return ours.find(id).orElseThrow(() -> Links.gone(id));
+    return ours.find(id).orElseThrow(() -> AgentLinks.gone(id));
   }
 
   private void freeze(SandboxId id, AgentSandbox sandbox) {
@@ -90,13 +95,13 @@ final class EnginePausing {
     }
     StateTransition.check(sandbox.state(), SandboxState.PAUSED, id);
     Container container = container(id);
-    sandbox.mark(SandboxState.PAUSED); // first, so that its silence is not taken for its end
+    sandbox.setState(SandboxState.PAUSED); // first, so that its silence is not taken for its end
     try {
       if (container.state() != SandboxState.PAUSED) {
         engine.pause(container.id());
       }
     } catch (SandboxException e) {
-      sandbox.mark(SandboxState.RUNNING);
+      sandbox.setState(SandboxState.RUNNING);
       throw e;
     }
   }
@@ -108,8 +113,8 @@ final class EnginePausing {
     StateTransition.check(sandbox.state(), SandboxState.STOPPED, id);
     Container container = container(id);
     // Marked first: one that stops without the mark has ended, and its files would go.
-    if (!container.name().endsWith(Labels.STOPPED)) {
-      engine.rename(container.id(), ours.name(id) + Labels.STOPPED);
+    if (!container.name().endsWith(ContainerLabels.STOPPED)) {
+      engine.rename(container.id(), ours.name(id) + ContainerLabels.STOPPED);
     }
     sandbox.stop(STOP);
     if (!engine.awaitStop(container.id(), Deadline.in(STOP))) {
@@ -126,10 +131,10 @@ final class EnginePausing {
       case PAUSED -> engine.unpause(container.id());
       case STOPPED -> bootAgain(id, container);
       case RUNNING -> {} // another process was first, or it never rested
-      case CREATING, ERROR, TERMINATING, DESTROYED -> throw Links.gone(id);
+      case CREATING, ERROR, TERMINATING, DESTROYED -> throw AgentLinks.gone(id);
     }
     if (sandbox.state() != SandboxState.RUNNING) {
-      sandbox.mark(SandboxState.RUNNING);
+      sandbox.setState(SandboxState.RUNNING);
       sandbox.ping();
     }
     if (container.state() == SandboxState.STOPPED) {
@@ -140,7 +145,7 @@ final class EnginePausing {
         throw e;
       }
     }
-    if (container.name().endsWith(Labels.STOPPED)) {
+    if (container.name().endsWith(ContainerLabels.STOPPED)) {
       engine.rename(container.id(), ours.name(id));
     }
   }

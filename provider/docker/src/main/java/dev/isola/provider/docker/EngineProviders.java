@@ -9,10 +9,11 @@ import java.nio.file.Path;
 final class EngineProviders {
   private EngineProviders() {}
 
-  static Provider of(Flavour flavour, ProviderConfig config, ProviderContext context) {
+  static Provider of(EngineVariant flavour, ProviderConfig config, ProviderContext context) {
     return new DockerProvider(
         flavour,
-        Settings.of(config, new EngineAddresses(flavour, config, System.getenv(), home()).find()),
+        DockerProviderSettings.of(
+            config, new EngineAddressResolver(flavour, config, System.getenv(), home()).resolve()),
         context);
   }
 

@@ -13,24 +13,24 @@ import java.util.Optional;
  * What an agent takes of a container's files, and before it what was removed from the image, which
  * only the engine knows.
  */
-record EngineSnapshotting(Engine engine, String container, Snapshotting agent)
+record EngineSnapshotting(EngineApi engine, String container, Snapshotting agent)
     implements Snapshotting {
 
   @Override
-  public Picture take(Wanted wanted) {
+  public Capture capture(CaptureRequest wanted) {
     boolean changes = wanted.written().flatMap(Coverage::image).isPresent();
-    List<String> removed = changes ? engine.removed(container) : List.of();
-    Picture picture = agent.take(wanted);
+    List<String> removed = changes ? engine.deletedImagePaths(container) : List.of();
+    Capture picture = agent.capture(wanted);
     return removed.isEmpty()
         ? picture
-        : new Completed(
+        : new CaptureWithDeletions(
             picture, new SequenceInputStream(TarStream.removals(removed), picture.archive()));
   }
 
-  private record Completed(Picture agents, InputStream archive) implements Picture {
+  private record CaptureWithDeletions(Capture agents, InputStream archive) implements Capture {
     @Override
-    public Taken taken() {
-      return agents.taken();
+    public CaptureResult result() {
+      return agents.result();
     }
 
     @Override

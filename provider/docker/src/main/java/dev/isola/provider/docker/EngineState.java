@@ -1,7 +1,7 @@
 package dev.isola.provider.docker;
 
 import dev.isola.host.launch.HostProgram;
-import dev.isola.host.program.Origin;
+import dev.isola.host.program.PackageOrigin;
 import dev.isola.spi.error.SandboxException;
 import java.time.Duration;
 import java.util.concurrent.locks.ReentrantLock;
@@ -15,20 +15,20 @@ final class EngineState {
   private static final long FRESH = Duration.ofSeconds(2).toNanos();
   private static final long KNOWN = Duration.ofMinutes(5).toNanos();
 
-  private record Seen(long at, @Nullable SandboxException failure) {
+  private record PingResult(long at, @Nullable SandboxException failure) {
     boolean within(long nanos) {
       return System.nanoTime() - at < nanos;
     }
   }
 
-  private record Said(long at, Facts facts) {}
+  private record CachedInfo(long at, EngineInfo facts) {}
 
-  private final Engine engine;
+  private final EngineApi engine;
   private final ReentrantLock asking = new ReentrantLock();
-  private volatile @Nullable Seen seen;
-  private volatile @Nullable Said said;
+  private volatile @Nullable PingResult seen;
+  private volatile @Nullable CachedInfo said;
 
-  EngineState(Engine engine) {
+  EngineState(EngineApi engine) {
     this.engine = engine;
   }
 
@@ -37,9 +37,9 @@ final class EngineState {
    *
    * @throws SandboxException when it does not answer
    */
-  Facts facts() {
-    Said known = said;
-    return known == null ? now() : known.facts();
+  EngineInfo lastInfo() {
+    CachedInfo known = said;
+    return known == null ? currentInfo() : known.facts();
   }
 
   /**
@@ -47,19 +47,19 @@ final class EngineState {
    *
    * @throws SandboxException when it does not answer
    */
-  Facts now() {
+  EngineInfo currentInfo() {
     asking.lock();
     try {
-      Seen last = seen;
+      PingResult last = seen;
       if (last == null || !last.within(FRESH)) {
         boolean away = last != null && last.failure() != null;
-        last = look(away);
+        last = ping(away);
         seen = last;
       }
       if (last.failure() != null) {
         throw last.failure();
       }
-      Said known = said;
+      CachedInfo known = said;
       if (known == null) {
         throw new IllegalStateException("it answers, and nothing is known of it");
       }
@@ -69,22 +69,26 @@ final class EngineState {
     }
   }
 
-  private Seen look(boolean away) {
+  private PingResult ping(boolean away) {
     try {
-      Said known = said;
+      CachedInfo known = said;
       if (away || known == null || System.nanoTime() - known.at() > KNOWN) {
-        said = new Said(System.nanoTime(), Facts.of(engine.version(), engine.info(), packaged()));
+        said =
+            new CachedInfo(
+                System.nanoTime(), EngineInfo.of(engine.version(), engine.info(), packaged()));
       } else {
         engine.ping();
       }
-      return new Seen(System.nanoTime(), null);
+      return new PingResult(System.nanoTime(), null);
     } catch (SandboxException e) {
-      return new Seen(System.nanoTime(), e);
+      return new PingResult(System.nanoTime(), e);
     }
   }
 
   private boolean packaged() {
     return engine.http().address().local()
-        && HostProgram.find("podman").filter(found -> Origin.distributed(found.path())).isPresent();
+        && HostProgram.find("podman")
+            .filter(found -> PackageOrigin.isFromDistribution(found.path()))
+            .isPresent();
   }
 }

@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /** What the agent measures, corrected by what the engine knows of the container as a whole. */
-record EngineUsage(Engine engine, String container, UsageReporting inside)
+record EngineUsage(EngineApi engine, String container, UsageReporting inside)
     implements UsageReporting {
   @Override
   public Usage usage() {

@@ -4,11 +4,11 @@ import dev.isola.spi.InstanceId;
 import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.util.List;
 
 /** The named volumes of an instance in a container engine. */
-record EngineVolumes(Engine engine, InstanceId instance) implements Volumes {
+record EngineVolumes(EngineApi engine, InstanceId instance) implements Volumes {
 
   /** Returns what the engine's names of an instance's volumes begin with. */
   static String prefix(InstanceId instance) {
@@ -25,7 +25,7 @@ record EngineVolumes(Engine engine, InstanceId instance) implements Volumes {
     String prefix = prefix(instance);
     return engine.volumes(prefix).stream()
         .map(name -> name.substring(prefix.length()))
-        .filter(Volume::isName)
+        .filter(VolumeMount::isValidName)
         .sorted()
         .toList();
   }
@@ -36,7 +36,7 @@ record EngineVolumes(Engine engine, InstanceId instance) implements Volumes {
   }
 
   private String named(String name) {
-    if (!Volume.isName(name)) {
+    if (!VolumeMount.isValidName(name)) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
               "'" + name + "' cannot name a volume",

@@ -6,7 +6,7 @@ import dev.isola.link.AgentAbsentException;
 import dev.isola.link.AgentChannel;
 import dev.isola.link.AgentConnector;
 import dev.isola.provider.docker.http.Deadline;
-import dev.isola.provider.docker.http.Hijacked;
+import dev.isola.provider.docker.http.HijackedConnection;
 import dev.isola.spi.error.SandboxException;
 import java.io.EOFException;
 import java.io.IOException;
@@ -19,19 +19,19 @@ import java.time.Duration;
  * container that joins its standard input and output to the socket. One connection costs an exec of
  * the engine's; commands then cost what they cost elsewhere.
  */
-record ExecConnector(Engine engine, String container) implements AgentConnector {
+record ExecConnector(EngineApi engine, String container) implements AgentConnector {
   /** How long the engine may take to say whether a container that cannot be reached has ended. */
   private static final Duration LAST_LOOK = Duration.ofSeconds(2);
 
   @Override
   public AgentChannel open(Duration timeout) throws IOException {
     try {
-      return new ExecChannel(engine.bridge(container, Deadline.in(timeout)));
+      return new ExecChannel(engine.openAgentRelay(container, Deadline.in(timeout)));
     } catch (SandboxException e) {
       if (ended()) {
-        throw AgentAbsentException.forGood("its container has ended", e);
+        throw AgentAbsentException.permanent("its container has ended", e);
       }
-      throw new IOException(e.fault().what(), e);
+      throw new IOException(e.fault().problem(), e);
     }
   }
 
@@ -59,13 +59,13 @@ record ExecConnector(Engine engine, String container) implements AgentConnector 
     private static final int PIECE = 64 * 1024;
     private static final int LONGEST_WORDS = 200;
 
-    private final Hijacked stdio;
+    private final HijackedConnection stdio;
     private final InputStream in;
     private final byte[] piece = new byte[PIECE];
     private long left;
     private boolean begun;
 
-    private ExecChannel(Hijacked stdio) {
+    private ExecChannel(HijackedConnection stdio) {
       this.stdio = stdio;
       this.in = stdio.in();
     }
@@ -112,12 +112,12 @@ record ExecConnector(Engine engine, String container) implements AgentConnector 
     }
 
     @Override
-    public boolean delimited() {
+    public boolean isConnectionOriented() {
       return true;
     }
 
     @Override
-    public boolean parks() {
+    public boolean supportsVirtualThreads() {
       return true;
     }
 

@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
  * @param version what {@code /proc/version} says
  * @param boot the id of its boot, which no other kernel has; empty where it has none
  */
-record GuestKernel(String version, String boot) {
+record GuestKernel(String version, String bootId) {
   private static final Pattern RELEASE = Pattern.compile("Linux version (\\S+)");
   private static final Pattern BOOT = Pattern.compile("[0-9a-f-]{36}");
   private static final String VERSION_FILE = "/proc/version";
@@ -40,7 +40,7 @@ record GuestKernel(String version, String boot) {
   }
 
   /** Returns the id of the boot of the engine's machine, where that is this one. */
-  static Optional<String> bootOfTheHost(EngineAddress engine) {
+  static Optional<String> hostBootId(EngineAddress engine) {
     try {
       return engine.local()
           ? Optional.of(Files.readString(Path.of(BOOT_FILE)).strip())
@@ -56,15 +56,15 @@ record GuestKernel(String version, String boot) {
    * @param host the release of the host's kernel, by the engine
    * @param hostBoot the id of its boot, as far as it is known here
    */
-  boolean is(Flavour.Guest wanted, String host, Optional<String> hostBoot) {
+  boolean matches(EngineVariant.ExpectedKernel wanted, String host, Optional<String> hostBoot) {
     return switch (wanted) {
       case HOST_KERNEL -> true;
       case GVISOR -> gvisor(host);
       case VIRTUAL_MACHINE ->
           !gvisor(host)
-              && another(host)
-              && BOOT.matcher(boot).matches()
-              && hostBoot.filter(boot::equals).isEmpty();
+              && differsFromHost(host)
+              && BOOT.matcher(bootId).matches()
+              && hostBoot.filter(bootId::equals).isEmpty();
     };
   }
 
@@ -72,7 +72,7 @@ record GuestKernel(String version, String boot) {
     return GvisorRelease.isKernel(version, host);
   }
 
-  private boolean another(String host) {
+  private boolean differsFromHost(String host) {
     Matcher release = RELEASE.matcher(version);
     return release.lookingAt() && !host.isEmpty() && !release.group(1).equals(host);
   }

@@ -60,12 +60,12 @@ final class HostImage {
    * @param name what the engine shall call it; another one when the host's layout changes
    * @param archive what is imported
    */
-  record Own(String name, Bytes archive) {}
+  record BaseArchive(String name, Bytes archive) {}
 
   private HostImage() {}
 
   /** Returns the part that is the sandbox's own. */
-  static Own own() throws IOException {
+  static BaseArchive baseArchive() throws IOException {
     TarArchive tar = new TarArchive();
     for (String folder :
         List.of("dev", "etc", "home", "proc", "run", "srv", "sys", "var", ".isola")) {
@@ -99,9 +99,10 @@ final class HostImage {
     for (String setting : SETTINGS) {
       place(tar, setting);
     }
-    byte[] archive = tar.end();
+    byte[] archive = tar.toBytes();
     String hash = HexFormat.of().formatHex(Hash.sha256(archive)).substring(0, 12);
-    return new Own("isola-host-" + hash, Bytes.of(archive)); // Podman 4 loses the tag of an import
+    return new BaseArchive(
+        "isola-host-" + hash, Bytes.of(archive)); // Podman 4 loses the tag of an import
   }
 
   /** Something to mount a setting on, or the setting itself where it is a link. */

@@ -10,16 +10,16 @@ import dev.isola.spi.provider.ProviderProfile;
 public final class KataProviderFactory implements ProviderFactory {
   @Override
   public String name() {
-    return Flavour.KATA.name();
+    return EngineVariant.KATA.name();
   }
 
   @Override
   public ProviderProfile profile() {
-    return Flavour.KATA.profile();
+    return EngineVariant.KATA.profile();
   }
 
   @Override
   public Provider create(ProviderConfig config, ProviderContext context) {
-    return EngineProviders.of(Flavour.KATA, config, context);
+    return EngineProviders.of(EngineVariant.KATA, config, context);
   }
 }

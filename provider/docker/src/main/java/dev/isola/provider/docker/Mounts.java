@@ -2,7 +2,7 @@ package dev.isola.provider.docker;
 
 import dev.isola.codec.json.Json;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -51,7 +51,7 @@ final class Mounts {
     List<Map<String, Object>> mounts = new ArrayList<>();
     spec.workspacePath()
         .ifPresent(folder -> mounts.add(bind(folder.toString(), spec.workspaceMount(), false)));
-    for (Volume volume : spec.volumes()) {
+    for (VolumeMount volume : spec.volumes()) {
       mounts.add(
           switch (volume.type()) {
             case BIND -> bind(volume.source(), volume.destination(), volume.readOnly());

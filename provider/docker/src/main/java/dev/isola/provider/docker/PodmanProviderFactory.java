@@ -11,12 +11,12 @@ import java.util.List;
 public final class PodmanProviderFactory implements ProviderFactory {
   @Override
   public String name() {
-    return Flavour.PODMAN.name();
+    return EngineVariant.PODMAN.name();
   }
 
   @Override
   public ProviderProfile profile() {
-    return Flavour.PODMAN.profile();
+    return EngineVariant.PODMAN.profile();
   }
 
   @Override
@@ -26,6 +26,6 @@ public final class PodmanProviderFactory implements ProviderFactory {
 
   @Override
   public Provider create(ProviderConfig config, ProviderContext context) {
-    return EngineProviders.of(Flavour.PODMAN, config, context);
+    return EngineProviders.of(EngineVariant.PODMAN, config, context);
   }
 }

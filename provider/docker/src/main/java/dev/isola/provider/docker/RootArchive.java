@@ -2,7 +2,7 @@ package dev.isola.provider.docker;
 
 import dev.isola.host.image.Image;
 import dev.isola.host.launch.HostProgram;
-import dev.isola.provider.docker.http.Request;
+import dev.isola.provider.docker.http.EngineRequest;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.IOException;
@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** The root of one of Isola's own images as an archive, made while it is sent. */
-record RootArchive(Image image) implements Request.Body {
+record RootArchive(Image image) implements EngineRequest.Body {
   @Override
   public String type() {
     return "application/x-tar";

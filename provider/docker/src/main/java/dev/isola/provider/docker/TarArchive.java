@@ -2,9 +2,9 @@ package dev.isola.provider.docker;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.codec.tar.TarEntry;
+import dev.isola.codec.tar.TarEntry.Kind;
 import dev.isola.codec.tar.TarStream;
-import dev.isola.codec.tar.TreeEntry;
-import dev.isola.codec.tar.TreeEntry.Kind;
 import dev.isola.spi.Bytes;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -15,7 +15,7 @@ import java.util.Map;
 
 /** A small tar archive in memory. A name that comes twice is taken once: engines refuse it. */
 final class TarArchive {
-  private record Item(TreeEntry entry, Bytes bytes) implements TarStream.Item {
+  private record Item(TarEntry entry, Bytes bytes) implements TarStream.Item {
     @Override
     public InputStream content() {
       return new ByteArrayInputStream(bytes.toArray());
@@ -41,12 +41,12 @@ final class TarArchive {
   }
 
   private void entry(String name, Kind kind, int mode, int owner, String target, byte[] content) {
-    TreeEntry entry =
-        new TreeEntry(name, kind, target, mode, owner, owner, content.length, 0, 0, Map.of());
+    TarEntry entry =
+        new TarEntry(name, kind, target, mode, owner, owner, content.length, 0, 0, Map.of());
     items.putIfAbsent(name, new Item(entry, Bytes.of(content)));
   }
 
-  byte[] end() {
+  byte[] toBytes() {
     try (TarStream tar = new TarStream(items.values().iterator())) {
       return tar.readAllBytes();
     } catch (IOException e) {

@@ -3,12 +3,12 @@ package dev.isola.provider.docker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.isola.conformance.Scratch;
-import dev.isola.provider.docker.http.Answer;
+import dev.isola.conformance.TemporaryFolder;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineHttp;
-import dev.isola.provider.docker.http.Request;
-import dev.isola.spi.Destroy;
+import dev.isola.provider.docker.http.EngineRequest;
+import dev.isola.provider.docker.http.EngineResponse;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
@@ -79,7 +79,7 @@ class BrokenEngineTest {
 
   private static void with(Function<String, String> script, Use use) throws Exception {
     try (StubEngine stub = new StubEngine(script);
-        Scratch data = Scratch.make("isola-data-");
+        TemporaryFolder data = TemporaryFolder.create("isola-data-");
         Provider provider =
             new DockerProviderFactory()
                 .create(
@@ -100,7 +100,7 @@ class BrokenEngineTest {
 
   @Test
   void anEngineThatIsNotThereIsUnreachableWithARemedy() throws Exception {
-    try (Scratch data = Scratch.make("isola-data-");
+    try (TemporaryFolder data = TemporaryFolder.create("isola-data-");
         Provider provider =
             new DockerProviderFactory()
                 .create(
@@ -120,7 +120,7 @@ class BrokenEngineTest {
       assertThatThrownBy(() -> provider.attach(new SandboxId("abc")))
           .isInstanceOf(ProviderUnavailable.class);
       assertThatThrownBy(provider::inventory).isInstanceOf(ProviderUnavailable.class);
-      assertThat(provider.info().requirements())
+      assertThat(provider.info().prerequisites())
           .anyMatch(need -> need.necessary() && !need.present() && !need.fix().isEmpty());
     }
   }
@@ -129,10 +129,11 @@ class BrokenEngineTest {
   void aSilentEngineIsGivenUpAtTheDeadline() throws Exception {
     try (StubEngine stub = new StubEngine(line -> StubEngine.SILENCE);
         EngineHttp http = client(stub)) {
-      assertThatThrownBy(() -> http.ask(Request.get("/version"), Deadline.in(SHORT)))
+      assertThatThrownBy(() -> http.send(EngineRequest.get("/version"), Deadline.in(SHORT)))
           .isInstanceOf(ProviderUnavailable.class)
           .hasMessageContaining("within 300 ms");
-      assertThatThrownBy(() -> http.ask(Request.post("/containers/create"), Deadline.in(SHORT)))
+      assertThatThrownBy(
+              () -> http.send(EngineRequest.post("/containers/create"), Deadline.in(SHORT)))
           .isInstanceOf(OutcomeUnknown.class);
       assertThat(stub.asked()).as("nothing is asked twice").hasSize(2);
     }
@@ -143,7 +144,7 @@ class BrokenEngineTest {
     String half = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf";
     try (StubEngine stub = new StubEngine(line -> half);
         EngineHttp http = client(stub)) {
-      assertThatThrownBy(() -> http.ask(Request.get("/info"), Deadline.in(SHORT)))
+      assertThatThrownBy(() -> http.send(EngineRequest.get("/info"), Deadline.in(SHORT)))
           .isInstanceOf(ProviderUnavailable.class)
           .hasMessageContaining("within 300 ms");
     }
@@ -162,7 +163,7 @@ class BrokenEngineTest {
         }) {
       try (StubEngine stub = new StubEngine(line -> garbage);
           EngineHttp http = client(stub)) {
-        assertThatThrownBy(() -> http.ask(Request.get("/info"), SOON))
+        assertThatThrownBy(() -> http.send(EngineRequest.get("/info"), SOON))
             .as(garbage)
             .isInstanceOf(ProviderUnavailable.class);
       }
@@ -175,7 +176,7 @@ class BrokenEngineTest {
     String endless = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk.repeat(20);
     try (StubEngine stub = new StubEngine(line -> endless);
         EngineHttp http = client(stub)) {
-      assertThatThrownBy(() -> http.ask(Request.get("/info"), SOON))
+      assertThatThrownBy(() -> http.send(EngineRequest.get("/info"), SOON))
           .isInstanceOf(ProviderUnavailable.class)
           .hasMessageContaining("longer than");
     }
@@ -188,7 +189,7 @@ class BrokenEngineTest {
     try (StubEngine stub = new StubEngine(line -> chunked);
         EngineHttp http = client(stub)) {
       for (int i = 0; i < 3; i++) {
-        Answer answer = http.ask(Request.get("/info"), SOON);
+        EngineResponse answer = http.send(EngineRequest.get("/info"), SOON);
         assertThat(answer.text()).isEqualTo("abcde");
       }
     }
@@ -201,9 +202,9 @@ class BrokenEngineTest {
             new StubEngine(
                 line -> line.contains("/last") ? whole : "HTTP/1.1 204 No Content\r\n\r\n");
         EngineHttp http = new EngineHttp(stub.address())) {
-      assertThat(http.ask(Request.get("/last"), SOON).text()).isEqualTo("all there is");
-      assertThat(http.ask(Request.get("/none"), SOON).text()).isEmpty();
-      assertThat(http.ask(Request.get("/none"), SOON).status()).isEqualTo(204);
+      assertThat(http.send(EngineRequest.get("/last"), SOON).text()).isEqualTo("all there is");
+      assertThat(http.send(EngineRequest.get("/none"), SOON).text()).isEmpty();
+      assertThat(http.send(EngineRequest.get("/none"), SOON).status()).isEqualTo(204);
     }
   }
 
@@ -214,9 +215,9 @@ class BrokenEngineTest {
             new StubEngine(
                 line -> line.contains("/first") ? closing : StubEngine.answer(200, "{}"));
         EngineHttp http = client(stub)) {
-      http.ask(Request.get("/first"), SOON);
+      http.send(EngineRequest.get("/first"), SOON);
       Awaitility.await().until(stub::hungUp);
-      assertThat(http.ask(Request.post("/second"), SOON).status()).isEqualTo(200);
+      assertThat(http.send(EngineRequest.post("/second"), SOON).status()).isEqualTo(200);
     }
   }
 
@@ -344,7 +345,7 @@ class BrokenEngineTest {
         working(line -> when(line, "GET /containers/json", StubEngine.answer(200, foreign))),
         (provider, stub) -> {
           assertThat(provider.inventory()).isEmpty();
-          provider.destroy(new SandboxId("abc"), Destroy.FORCE);
+          provider.destroy(new SandboxId("abc"), DestroyOptions.FORCE);
           assertThat(stub.asked()).noneMatch(line -> line.startsWith("DELETE"));
         });
   }
@@ -352,7 +353,7 @@ class BrokenEngineTest {
   @Test
   void kataAndGvisorSayWhatIsMissing() throws IOException {
     try (StubEngine stub = new StubEngine(working(line -> ""));
-        Scratch data = Scratch.make("isola-data-")) {
+        TemporaryFolder data = TemporaryFolder.create("isola-data-")) {
       for (ProviderFactory factory :
           List.of(new KataProviderFactory(), new DockerGvisorProviderFactory())) {
         try (Provider provider =

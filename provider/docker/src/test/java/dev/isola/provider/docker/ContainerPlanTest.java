@@ -11,7 +11,7 @@ import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -25,8 +25,8 @@ class ContainerPlanTest {
   private static final SandboxSpec PLAIN = SandboxSpec.builder(ID).build();
 
   private static Map<String, Object> body(SandboxSpec spec, boolean remaps) {
-    Facts facts =
-        new Facts(
+    EngineInfo facts =
+        new EngineInfo(
             "29",
             false,
             false,
@@ -41,15 +41,15 @@ class ContainerPlanTest {
             Optional.empty(),
             List.of(),
             List.of());
-    Settings settings =
-        Settings.of(
+    DockerProviderSettings settings =
+        DockerProviderSettings.of(
             new ProviderConfig(Map.of("bridge", "walled")),
-            EngineAddresses.parse("unix:///run/docker.sock"));
-    ImageChoice image =
-        new ImageChoice("sha256:1", Optional.empty(), Map.of(), Optional.empty(), List.of());
+            EngineAddressResolver.parse("unix:///run/docker.sock"));
+    ResolvedImage image =
+        new ResolvedImage("sha256:1", Optional.empty(), Map.of(), Optional.empty(), List.of());
     return new ContainerPlan(
             new InstanceId("mine"),
-            Flavour.DOCKER,
+            EngineVariant.DOCKER,
             spec,
             facts,
             settings,
@@ -98,7 +98,7 @@ class ContainerPlanTest {
   @Test
   void remappingIsLeftOutOnlyWhereTheHostIsShared() {
     assertThat(host(PLAIN, true)).doesNotContainKey("UsernsMode");
-    SandboxSpec bound = PLAIN.toBuilder().volume(Volume.bind("/srv", "/srv", true)).build();
+    SandboxSpec bound = PLAIN.toBuilder().volume(VolumeMount.bind("/srv", "/srv", true)).build();
     assertThat(host(bound, true)).containsEntry("UsernsMode", "host");
     assertThat(host(bound, false)).doesNotContainKey("UsernsMode");
   }

@@ -3,11 +3,11 @@ package dev.isola.provider.docker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.isola.conformance.Scratch;
+import dev.isola.conformance.TemporaryFolder;
 import dev.isola.link.AgentAbsentException;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineHttp;
-import dev.isola.provider.docker.http.Request;
+import dev.isola.provider.docker.http.EngineRequest;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.DeadlineExceeded;
@@ -42,7 +42,7 @@ class EndedContainerTest {
   private static void open(String exec, String inspect) throws IOException {
     Function<String, String> script = line -> line.contains("/exec ") ? exec : inspect;
     try (StubEngine stub = new StubEngine(script);
-        Engine engine = new Engine(new EngineHttp(stub.address()))) {
+        EngineApi engine = new EngineApi(new EngineHttp(stub.address()))) {
       // Only silence is waited out: an answer may take its time on a busy machine.
       new ExecConnector(engine, CONTAINER).open(exec.equals(StubEngine.SILENCE) ? SHORT : PATIENCE);
     }
@@ -82,13 +82,13 @@ class EndedContainerTest {
     try (StubEngine stub = new StubEngine(line -> StubEngine.answer(200, "{}"));
         EngineHttp http = new EngineHttp(stub.address())) {
       Deadline over = Deadline.in(Duration.ZERO);
-      assertThatThrownBy(() -> http.ask(Request.post("/containers/x/exec"), over))
+      assertThatThrownBy(() -> http.send(EngineRequest.post("/containers/x/exec"), over))
           .isInstanceOf(DeadlineExceeded.class)
           .hasMessageContaining("no time was left");
-      assertThatThrownBy(() -> http.upgrade(Request.post("/exec/x/start"), over))
+      assertThatThrownBy(() -> http.upgrade(EngineRequest.post("/exec/x/start"), over))
           .isInstanceOf(DeadlineExceeded.class);
       assertThat(stub.asked()).isEmpty();
-      assertThat(http.ask(Request.get("/_ping"), Engine.quick()).ok()).isTrue();
+      assertThat(http.send(EngineRequest.get("/_ping"), EngineApi.shortDeadline()).ok()).isTrue();
     }
   }
 
@@ -125,7 +125,7 @@ class EndedContainerTest {
   /** Attaches to it, which must find none; returns how often the agent was reached for. */
   private static long attach(Function<String, String> script) throws IOException {
     try (StubEngine stub = new StubEngine(script);
-        Scratch data = Scratch.make("isola-data-");
+        TemporaryFolder data = TemporaryFolder.create("isola-data-");
         Provider provider =
             new DockerGvisorProviderFactory()
                 .create(

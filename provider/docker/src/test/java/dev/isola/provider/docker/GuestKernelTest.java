@@ -2,7 +2,7 @@ package dev.isola.provider.docker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.provider.docker.Flavour.Guest;
+import dev.isola.provider.docker.EngineVariant.ExpectedKernel;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -16,7 +16,7 @@ class GuestKernelTest {
   private static final String KATA = "Linux version 6.12.22 (@ee5a5a) (gcc) #1 SMP";
 
   private static boolean machine(String version, String boot) {
-    return new GuestKernel(version, boot).is(Guest.VIRTUAL_MACHINE, HOST, HOST_BOOT);
+    return new GuestKernel(version, boot).matches(ExpectedKernel.VIRTUAL_MACHINE, HOST, HOST_BOOT);
   }
 
   @Test
@@ -34,20 +34,24 @@ class GuestKernelTest {
   @Test
   void anEngineElsewhereIsJudgedByTheReleaseAlone() {
     GuestKernel kata = new GuestKernel(KATA, ANOTHER_BOOT);
-    assertThat(kata.is(Guest.VIRTUAL_MACHINE, HOST, Optional.empty())).isTrue();
-    assertThat(kata.is(Guest.VIRTUAL_MACHINE, "6.12.22", Optional.empty())).isFalse();
-    assertThat(kata.is(Guest.VIRTUAL_MACHINE, "", Optional.empty())).isFalse();
+    assertThat(kata.matches(ExpectedKernel.VIRTUAL_MACHINE, HOST, Optional.empty())).isTrue();
+    assertThat(kata.matches(ExpectedKernel.VIRTUAL_MACHINE, "6.12.22", Optional.empty())).isFalse();
+    assertThat(kata.matches(ExpectedKernel.VIRTUAL_MACHINE, "", Optional.empty())).isFalse();
   }
 
   @Test
   void gvisorIsKnownByItsKernelInEveryRelease() {
     GuestKernel current =
         new GuestKernel("Linux version 4.19.0-gvisor #1 SMP Sun Jan 10 15:06:54 PST 2016", "");
-    assertThat(current.is(Guest.GVISOR, HOST, HOST_BOOT)).isTrue();
-    assertThat(current.is(Guest.GVISOR, "4.19.0-gvisor", HOST_BOOT)).isFalse();
-    assertThat(current.is(Guest.GVISOR, "", HOST_BOOT)).as("the host's is not known").isFalse();
-    assertThat(new GuestKernel(GVISOR, "").is(Guest.GVISOR, HOST, HOST_BOOT)).isTrue();
-    assertThat(new GuestKernel(GVISOR, "").is(Guest.GVISOR, "4.4.0", HOST_BOOT)).isFalse();
-    assertThat(new GuestKernel(KATA, "").is(Guest.GVISOR, HOST, HOST_BOOT)).isFalse();
+    assertThat(current.matches(ExpectedKernel.GVISOR, HOST, HOST_BOOT)).isTrue();
+    assertThat(current.matches(ExpectedKernel.GVISOR, "4.19.0-gvisor", HOST_BOOT)).isFalse();
+    assertThat(current.matches(ExpectedKernel.GVISOR, "", HOST_BOOT))
+        .as("the host's is not known")
+        .isFalse();
+    assertThat(new GuestKernel(GVISOR, "").matches(ExpectedKernel.GVISOR, HOST, HOST_BOOT))
+        .isTrue();
+    assertThat(new GuestKernel(GVISOR, "").matches(ExpectedKernel.GVISOR, "4.4.0", HOST_BOOT))
+        .isFalse();
+    assertThat(new GuestKernel(KATA, "").matches(ExpectedKernel.GVISOR, HOST, HOST_BOOT)).isFalse();
   }
 }

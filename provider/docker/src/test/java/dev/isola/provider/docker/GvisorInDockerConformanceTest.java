@@ -1,7 +1,7 @@
 package dev.isola.provider.docker;
 
 import dev.isola.conformance.ProviderUnderTest;
-import dev.isola.conformance.Scratch;
+import dev.isola.conformance.TemporaryFolder;
 import dev.isola.conformance.junit.ConformanceTest;
 import dev.isola.host.launch.HostProgram;
 import dev.isola.spi.InstanceId;
@@ -23,7 +23,8 @@ final class GvisorInDockerConformanceTest extends ConformanceTest {
         new DockerGvisorProviderFactory(),
         new ProviderConfig(Map.of("host", SharedEngine.host())),
         new InstanceId("gvisorindocker"),
-        Scratch.make("isola").path()); // gVisor goes there as a user that the engine remaps
+        TemporaryFolder.create("isola")
+            .path()); // gVisor goes there as a user that the engine remaps
   }
 
   @Override

@@ -3,10 +3,10 @@ package dev.isola.provider.docker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.isola.conformance.Scratch;
+import dev.isola.conformance.TemporaryFolder;
 import dev.isola.host.launch.HostProgram;
 import dev.isola.host.program.GvisorRelease;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.Isolation;
@@ -49,7 +49,7 @@ class GvisorInDockerTest {
     }
   }
 
-  private static Provider provider(ProviderFactory factory, Scratch data, String runtime) {
+  private static Provider provider(ProviderFactory factory, TemporaryFolder data, String runtime) {
     return factory.create(
         new ProviderConfig(Map.of("host", SharedEngine.host(), "runtime", runtime)),
         new ProviderContext(new InstanceId("gvisor"), data.path(), InstantSource.system()));
@@ -63,7 +63,7 @@ class GvisorInDockerTest {
 
   @Test
   void aSandboxHasGvisorsKernel() {
-    try (Scratch data = Scratch.make("isola-");
+    try (TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(new DockerGvisorProviderFactory(), data, "runsc")) {
       assertThat(provider.health().usable()).as(provider.health().toString()).isTrue();
       assertThat(provider.info().isolation()).isEqualTo(Isolation.KERNEL);
@@ -86,14 +86,14 @@ class GvisorInDockerTest {
       pausing.pause(Pausing.PauseKind.FILESYSTEM);
       pausing.resume();
       assertThat(sandbox.run(Command.shell("cat f")).stdout().text()).isEqualTo("hello\n");
-      provider.destroy(sandbox.id(), Destroy.FORCE);
+      provider.destroy(sandbox.id(), DestroyOptions.FORCE);
       assertThat(provider.inventory()).isEmpty();
     }
   }
 
   @Test
   void aRuntimeThatIsOnlyCalledSoIsRefused() {
-    try (Scratch data = Scratch.make("isola-");
+    try (TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(new DockerGvisorProviderFactory(), data, "liar")) {
       assertThat(provider.health().usable()).as("by its name it is there").isTrue();
       assertThatThrownBy(() -> provider.create(spec()))
@@ -107,13 +107,13 @@ class GvisorInDockerTest {
   @Test
   void whatIsNotKataIsNotTakenForIt() {
     for (String runtime : List.of("liar", "runsc")) {
-      try (Scratch data = Scratch.make("isola-");
+      try (TemporaryFolder data = TemporaryFolder.create("isola-");
           Provider provider = provider(new KataProviderFactory(), data, runtime)) {
         assertThat(provider.health())
             .isInstanceOfSatisfying(
                 Health.Unhealthy.class,
                 ill -> assertThat(ill.reason()).contains("not known to be kata"));
-        assertThat(provider.info().requirements())
+        assertThat(provider.info().prerequisites())
             .anyMatch(need -> need.necessary() && !need.present());
         assertThatThrownBy(() -> provider.create(spec()))
             .isInstanceOf(ProviderUnavailable.class)
@@ -127,8 +127,9 @@ class GvisorInDockerTest {
   @Test
   void aProgramThatIsOnlyCalledKataIsRefusedToo() {
     for (String runtime : List.of("liar", "runsc")) {
-      try (Scratch data = Scratch.make("isola-");
-          Provider provider = provider(kata(Flavour.Guest.VIRTUAL_MACHINE), data, runtime)) {
+      try (TemporaryFolder data = TemporaryFolder.create("isola-");
+          Provider provider =
+              provider(kata(EngineVariant.ExpectedKernel.VIRTUAL_MACHINE), data, runtime)) {
         assertThat(provider.health().healthy()).as("by its name it is there").isTrue();
         assertThatThrownBy(() -> provider.create(roomy()))
             .isInstanceOf(ProviderUnavailable.class)
@@ -144,19 +145,19 @@ class GvisorInDockerTest {
   }
 
   /** Returns {@code kata} that takes any program for Kata's, which no setting can bring about. */
-  private static Flavour kata(Flavour.Guest guest) {
-    return new Flavour(
-        Flavour.KATA.name(),
-        Flavour.KATA.summary(),
-        Flavour.KATA.isolation(),
-        Flavour.KATA.engine(),
+  private static EngineVariant kata(EngineVariant.ExpectedKernel guest) {
+    return new EngineVariant(
+        EngineVariant.KATA.name(),
+        EngineVariant.KATA.summary(),
+        EngineVariant.KATA.isolation(),
+        EngineVariant.KATA.engine(),
         guest,
-        Flavour.KATA.runtimes(),
+        EngineVariant.KATA.runtimes(),
         Pattern.compile(".*"),
-        Flavour.KATA.startup());
+        EngineVariant.KATA.startup());
   }
 
-  private static Provider provider(Flavour flavour, Scratch data, String runtime) {
+  private static Provider provider(EngineVariant flavour, TemporaryFolder data, String runtime) {
     return EngineProviders.of(
         flavour,
         new ProviderConfig(Map.of("host", SharedEngine.host(), "runtime", runtime)),
@@ -168,11 +169,11 @@ class GvisorInDockerTest {
    */
   @Test
   void kataWithGvisorInItsPlaceMakesSandboxes() {
-    try (Scratch data = Scratch.make("isola-");
-        Provider provider = provider(kata(Flavour.Guest.GVISOR), data, "runsc")) {
+    try (TemporaryFolder data = TemporaryFolder.create("isola-");
+        Provider provider = provider(kata(EngineVariant.ExpectedKernel.GVISOR), data, "runsc")) {
       Sandbox sandbox = provider.create(roomy());
       assertThat(sandbox.run(Command.shell("echo in")).stdout().text()).isEqualTo("in\n");
-      provider.destroy(sandbox.id(), Destroy.FORCE);
+      provider.destroy(sandbox.id(), DestroyOptions.FORCE);
     }
   }
 }

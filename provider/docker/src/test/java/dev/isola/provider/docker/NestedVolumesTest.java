@@ -6,29 +6,30 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.Unsupported;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import org.junit.jupiter.api.Test;
 
 /** Nothing is mounted in files that another sandbox may have filled with links. */
 class NestedVolumesTest {
-  private static final SpecCheck CHECK =
-      new SpecCheck("docker", EngineAddresses.parse("unix:///run/docker.sock"), false, false);
+  private static final DockerSpecCheck CHECK =
+      new DockerSpecCheck(
+          "docker", EngineAddressResolver.parse("unix:///run/docker.sock"), false, false);
 
   private static SandboxSpec.Builder spec() {
     return SandboxSpec.builder(new SandboxId("abc"));
   }
 
-  private static Volume volume(Volume.Type type, String destination) {
-    return new Volume(type, type == Volume.Type.TMPFS ? "" : "kept", destination, false);
+  private static VolumeMount volume(VolumeMount.Type type, String destination) {
+    return new VolumeMount(type, type == VolumeMount.Type.TMPFS ? "" : "kept", destination, false);
   }
 
   @Test
   void volumesBeneathAVolumeAreRefused() {
     SandboxSpec.Builder nested =
         spec()
-            .volume(volume(Volume.Type.VOLUME, "/data"))
-            .volume(volume(Volume.Type.TMPFS, "/data/./link"));
-    assertThatThrownBy(() -> CHECK.refuse(nested.build()))
+            .volume(volume(VolumeMount.Type.VOLUME, "/data"))
+            .volume(volume(VolumeMount.Type.TMPFS, "/data/./link"));
+    assertThatThrownBy(() -> CHECK.requireSupported(nested.build()))
         .isInstanceOf(Unsupported.class)
         .hasMessageContaining("beneath another volume");
   }
@@ -36,17 +37,18 @@ class NestedVolumesTest {
   @Test
   void aWorkspaceBeneathAVolumeIsRefused() {
     SandboxSpec.Builder nested =
-        spec().workspaceMount("/data/work").volume(volume(Volume.Type.VOLUME, "/data"));
-    assertThatThrownBy(() -> CHECK.refuse(nested.build())).isInstanceOf(Unsupported.class);
+        spec().workspaceMount("/data/work").volume(volume(VolumeMount.Type.VOLUME, "/data"));
+    assertThatThrownBy(() -> CHECK.requireSupported(nested.build()))
+        .isInstanceOf(Unsupported.class);
   }
 
   @Test
   void volumesInTheSandboxsOwnFilesAreTaken() {
     SandboxSpec.Builder beside =
         spec()
-            .volume(volume(Volume.Type.VOLUME, "/workspace/data"))
-            .volume(volume(Volume.Type.VOLUME, "/workspace/database"))
-            .volume(volume(Volume.Type.TMPFS, "/scratch"));
-    assertThatCode(() -> CHECK.refuse(beside.build())).doesNotThrowAnyException();
+            .volume(volume(VolumeMount.Type.VOLUME, "/workspace/data"))
+            .volume(volume(VolumeMount.Type.VOLUME, "/workspace/database"))
+            .volume(volume(VolumeMount.Type.TMPFS, "/scratch"));
+    assertThatCode(() -> CHECK.requireSupported(beside.build())).doesNotThrowAnyException();
   }
 }

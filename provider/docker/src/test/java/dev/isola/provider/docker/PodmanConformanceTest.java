@@ -4,7 +4,7 @@ import dev.isola.conformance.ProviderUnderTest;
 import dev.isola.conformance.junit.ConformanceTest;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.provider.ProviderConfig;
-import dev.isola.testing.engine.OwnEngine;
+import dev.isola.testing.engine.TestContainerEngine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
@@ -14,12 +14,12 @@ import org.junit.jupiter.api.AfterAll;
 
 /** The kit on Podman's service, run by root; all of it in {@code ./check --long}. */
 final class PodmanConformanceTest extends ConformanceTest {
-  private @Nullable OwnEngine podman;
+  private @Nullable TestContainerEngine podman;
 
   @Override
   protected ProviderUnderTest underTest() throws IOException {
-    SharedEngine.need(OwnEngine.Kind.PODMAN);
-    OwnEngine started = OwnEngine.podman();
+    SharedEngine.need(TestContainerEngine.Kind.PODMAN);
+    TestContainerEngine started = TestContainerEngine.podman();
     podman = started;
     return new ProviderUnderTest(
         new PodmanProviderFactory(),

@@ -4,10 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.isola.conformance.Scratch;
+import dev.isola.conformance.TemporaryFolder;
 import dev.isola.host.launch.HostProgram;
-import dev.isola.provider.docker.http.Request;
-import dev.isola.spi.Destroy;
+import dev.isola.provider.docker.http.EngineRequest;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Sandbox;
@@ -110,22 +110,22 @@ class RemoteEngineTest {
     for (String name : names) {
       archive.program(name, Files.readAllBytes(busybox.get().path()));
     }
-    try (Engine engine = SharedEngine.client()) {
-      engine.need(
+    try (EngineApi engine = SharedEngine.client()) {
+      engine.requireSuccess(
           engine
               .http()
-              .ask(
-                  new Request(
+              .send(
+                  new EngineRequest(
                       "POST",
                       "/images/create?fromSrc=-&repo=isola-test&tag=" + tag,
-                      Optional.of(Request.bytes("application/x-tar", archive.end()))),
-                  Engine.quick()),
+                      Optional.of(EngineRequest.bytes("application/x-tar", archive.toBytes()))),
+                  EngineApi.shortDeadline()),
           "importing");
     }
     return "isola-test:" + tag;
   }
 
-  private static Provider provider(Scratch data, Map<String, String> settings) {
+  private static Provider provider(TemporaryFolder data, Map<String, String> settings) {
     return new DockerProviderFactory()
         .create(
             new ProviderConfig(settings),
@@ -141,7 +141,7 @@ class RemoteEngineTest {
   void aSandboxOfARemoteEngineDoesWhatALocalOneDoes() throws IOException {
     String image = image("remote", "bin/sh", "bin/cat", "bin/wc", "bin/sleep");
     try (Relay relay = Relay.to(SharedEngine.host());
-        Scratch data = Scratch.make("isola-");
+        TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(data, Map.of("host", relay.host(), "image", image))) {
       assertThat(provider.health().healthy()).isTrue();
       Sandbox sandbox = provider.create(spec().build());
@@ -154,7 +154,7 @@ class RemoteEngineTest {
         assertThat(again.run(Command.shell("wc -c < large")).stdout().text()).contains("3000000");
         assertThat(sandbox.run(Command.shell("echo still")).stdout().text()).isEqualTo("still\n");
       }
-      provider.destroy(sandbox.id(), Destroy.FORCE);
+      provider.destroy(sandbox.id(), DestroyOptions.FORCE);
       assertThatThrownBy(() -> sandbox.run(Command.argv("sh"))).isInstanceOf(Gone.class);
       assertThat(provider.inventory()).isEmpty();
     }
@@ -163,7 +163,7 @@ class RemoteEngineTest {
   @Test
   void theHostsRootAndFoldersAreNotThere() throws IOException {
     try (Relay relay = Relay.to(SharedEngine.host());
-        Scratch data = Scratch.make("isola-");
+        TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(data, Map.of("host", relay.host()))) {
       assertThatThrownBy(() -> provider.create(spec().build()))
           .isInstanceOf(SandboxException.class)
@@ -177,7 +177,7 @@ class RemoteEngineTest {
   @Test
   void anImageWithoutAShellOrALibraryRunsItsProgram() throws IOException {
     String image = image("bare", "echo");
-    try (Scratch data = Scratch.make("isola-");
+    try (TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(data, Map.of("host", SharedEngine.host(), "pull", "never"))) {
       Sandbox sandbox = provider.create(spec().image(image).build());
       assertThat(sandbox.run(Command.argv("/echo", "bare", "words")).stdout().text())
@@ -186,7 +186,7 @@ class RemoteEngineTest {
           .isInstanceOfSatisfying(
               SandboxException.class,
               e -> assertThat(e.code()).isEqualTo(dev.isola.spi.error.ErrorCode.COMMAND_NOT_FOUND));
-      provider.destroy(sandbox.id(), Destroy.FORCE);
+      provider.destroy(sandbox.id(), DestroyOptions.FORCE);
     }
   }
 }

@@ -1,7 +1,7 @@
 package dev.isola.provider.docker;
 
 import dev.isola.provider.docker.http.EngineHttp;
-import dev.isola.testing.engine.OwnEngine;
+import dev.isola.testing.engine.TestContainerEngine;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
@@ -12,25 +12,28 @@ final class SharedEngine implements BeforeAllCallback {
   private static final ExtensionContext.Namespace HERE =
       ExtensionContext.Namespace.create(SharedEngine.class);
 
-  private static @Nullable OwnEngine shared;
+  private static @Nullable TestContainerEngine shared;
 
   @Override
   public void beforeAll(ExtensionContext context) {
-    need(OwnEngine.Kind.DOCKER);
+    need(TestContainerEngine.Kind.DOCKER);
     shared =
         context
             .getRoot()
             .getStore(HERE)
-            .computeIfAbsent(OwnEngine.class, key -> OwnEngine.docker(true), OwnEngine.class);
+            .computeIfAbsent(
+                TestContainerEngine.class,
+                key -> TestContainerEngine.docker(true),
+                TestContainerEngine.class);
   }
 
   /** Does not run the test where there can be no such engine. */
-  static void need(OwnEngine.Kind kind) {
+  static void need(TestContainerEngine.Kind kind) {
     kind.missing().ifPresent(why -> Assumptions.abort("NOT RUN: " + why));
   }
 
   static String host() {
-    OwnEngine one = shared;
+    TestContainerEngine one = shared;
     if (one == null) {
       throw new IllegalStateException("the test class is not extended with SharedEngine");
     }
@@ -38,11 +41,11 @@ final class SharedEngine implements BeforeAllCallback {
   }
 
   /** Returns a client of it. */
-  static Engine client() {
+  static EngineApi client() {
     return client(host());
   }
 
-  static Engine client(String host) {
-    return new Engine(new EngineHttp(EngineAddresses.parse(host)));
+  static EngineApi client(String host) {
+    return new EngineApi(new EngineHttp(EngineAddressResolver.parse(host)));
   }
 }

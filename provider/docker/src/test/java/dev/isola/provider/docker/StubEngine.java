@@ -2,7 +2,7 @@ package dev.isola.provider.docker;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
-import dev.isola.conformance.Scratch;
+import dev.isola.conformance.TemporaryFolder;
 import dev.isola.provider.docker.http.EngineAddress;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
@@ -29,7 +29,7 @@ final class StubEngine implements AutoCloseable {
 
   private static final Pattern LENGTH = Pattern.compile("(?i)\r\ncontent-length: ([0-9]+)");
 
-  private final Scratch scratch = Scratch.make("isola-stub-");
+  private final TemporaryFolder scratch = TemporaryFolder.create("isola-stub-");
   private final ServerSocketChannel server;
   private final List<String> asked = new CopyOnWriteArrayList<>();
   private final List<SocketChannel> open = new CopyOnWriteArrayList<>();
@@ -110,7 +110,7 @@ final class StubEngine implements AutoCloseable {
   }
 
   EngineAddress address() {
-    return EngineAddresses.parse(host());
+    return EngineAddressResolver.parse(host());
   }
 
   /** Tells whether it has closed every connection that it had. */

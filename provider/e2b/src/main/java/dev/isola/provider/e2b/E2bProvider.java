@@ -1,13 +1,13 @@
 package dev.isola.provider.e2b;
 
-import dev.isola.link.local.Turns;
-import dev.isola.provider.e2b.http.Http;
-import dev.isola.provider.e2b.rpc.Envd;
-import dev.isola.spi.Destroy;
+import dev.isola.link.local.SandboxLocks;
+import dev.isola.provider.e2b.http.RetryingHttpClient;
+import dev.isola.provider.e2b.rpc.EnvdClient;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
+import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
-import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -33,29 +33,30 @@ final class E2bProvider implements Provider {
   private static final Duration LOOKING = Duration.ofMillis(100);
 
   private final ProviderContext context;
-  private final Settings settings;
-  private final Description description;
-  private final Http http = new Http();
-  private final Control control;
-  private final Creation creation;
-  private final Turns turns = new Turns();
+  private final E2bProviderSettings settings;
+  private final E2bDescription description;
+  private final RetryingHttpClient http = new RetryingHttpClient();
+  private final E2bApiClient control;
+  private final E2bSandboxCreator creation;
+  private final SandboxLocks turns = new SandboxLocks();
   private final Map<SandboxId, E2bSandbox> known = new ConcurrentHashMap<>();
   private final Set<SandboxId> owned = ConcurrentHashMap.newKeySet();
 
-  E2bProvider(Settings settings, ProviderContext context) {
+  E2bProvider(E2bProviderSettings settings, ProviderContext context) {
     this.settings = settings;
     this.context = context;
-    this.description = new Description(settings);
-    this.control = new Control(http, settings, context.instance());
+    this.description = new E2bDescription(settings);
+    this.control = new E2bApiClient(http, settings, context.instance());
     this.creation =
-        new Creation(
+        new E2bSandboxCreator(
             control,
             settings,
             context.instance(),
             opened -> marks -> sandbox(opened, marks, SandboxState.RUNNING));
   }
 
-  private E2bSandbox sandbox(Control.Opened opened, Marks marks, SandboxState state) {
+  private E2bSandbox sandbox(
+      E2bApiClient.SandboxEndpoint opened, SandboxMetadata marks, SandboxState state) {
     return new E2bSandbox(
         marks,
         opened.name(),
@@ -63,7 +64,7 @@ final class E2bProvider implements Provider {
         control,
         description.capabilities(),
         (name, whereabouts) ->
-            new Envd(
+            new EnvdClient(
                 http, settings.envd(name, opened.domain()), name, opened.token(), whereabouts));
   }
 
@@ -75,24 +76,25 @@ final class E2bProvider implements Provider {
   @Override
   public Health health() {
     try {
-      control.list(Marks.query(context.instance()));
+      control.list(SandboxMetadata.query(context.instance()));
       return new Health.Healthy(settings.api().getHost() + " answers");
     } catch (SandboxException e) {
-      return new Health.Unhealthy(e.fault().what(), e.fault().remedy());
+      return new Health.Unhealthy(e.fault().problem(), e.fault().remedy());
     }
   }
 
   @Override
   public Sandbox create(SandboxSpec spec) {
-    description.info().refuseUnsupported(spec);
-    return turns.take(
+    description.info().requireSupported(spec);
+    return turns.withLock(
         spec.id(),
         () ->
             attached(spec.id())
                 .orElseGet(
                     () -> {
                       E2bSandbox made =
-                          creation.create(spec, Marks.of(spec, context.clock().instant()));
+                          creation.create(
+                              spec, SandboxMetadata.of(spec, context.clock().instant()));
                       known.put(spec.id(), made);
                       if (spec.linger().filter(Duration::isZero).isPresent()) {
                         owned.add(spec.id());
@@ -103,19 +105,19 @@ final class E2bProvider implements Provider {
 
   @Override
   public Optional<Sandbox> attach(SandboxId id) {
-    return turns.take(id, () -> attached(id).map(one -> one));
+    return turns.withLock(id, () -> attached(id).map(one -> one));
   }
 
   /** Returns the sandbox if E2B has it; what was known of another one of that id is over. */
   private Optional<E2bSandbox> attached(SandboxId id) {
-    Optional<Control.Found> found =
-        control.list(Marks.query(context.instance(), id)).stream().findFirst();
+    Optional<E2bApiClient.ListedSandbox> found =
+        control.list(SandboxMetadata.query(context.instance(), id)).stream().findFirst();
     E2bSandbox before = known.get(id);
     if (before != null && found.filter(one -> one.name().equals(before.name())).isEmpty()) {
-      before.is(SandboxState.DESTROYED);
+      before.updateState(SandboxState.DESTROYED);
       known.remove(id, before);
     } else if (before != null) {
-      before.is(found.orElseThrow().state());
+      before.updateState(found.orElseThrow().state());
       return Optional.of(before);
     }
     return found.flatMap(
@@ -131,26 +133,26 @@ final class E2bProvider implements Provider {
   }
 
   @Override
-  public List<Sighting> inventory() {
-    return control.list(Marks.query(context.instance())).stream()
+  public List<InventoryItem> inventory() {
+    return control.list(SandboxMetadata.query(context.instance())).stream()
         .map(
             found ->
-                new Sighting(
+                new InventoryItem(
                     found.marks().id(),
                     found.state(),
-                    found.marks().made(),
+                    found.marks().createdAt(),
                     Map.of("sandboxID", found.name())))
         .toList();
   }
 
   @Override
-  public void destroy(SandboxId id, Destroy how) {
+  public void destroy(SandboxId id, DestroyOptions how) {
     long end = System.nanoTime() + how.timeout().toNanos();
-    turns.take(
+    turns.withLock(
         id,
         () -> {
-          String query = Marks.query(context.instance(), id);
-          List<Control.Found> left = control.list(query);
+          String query = SandboxMetadata.query(context.instance(), id);
+          List<E2bApiClient.ListedSandbox> left = control.list(query);
           while (!left.isEmpty()) {
             left.forEach(one -> control.kill(one.name(), left(id, end)));
             left = control.list(query);
@@ -162,7 +164,7 @@ final class E2bProvider implements Provider {
           owned.remove(id);
           E2bSandbox before = known.remove(id);
           if (before != null) {
-            before.is(SandboxState.DESTROYED);
+            before.updateState(SandboxState.DESTROYED);
           }
           return id;
         });
@@ -186,7 +188,7 @@ final class E2bProvider implements Provider {
   public void close() {
     for (SandboxId id : List.copyOf(owned)) {
       try {
-        destroy(id, Destroy.FORCE);
+        destroy(id, DestroyOptions.FORCE);
       } catch (SandboxException e) {
         owned.remove(id); // it ends at its ttl
       }

@@ -12,21 +12,21 @@ import java.util.List;
 public final class E2bProviderFactory implements ProviderFactory {
   @Override
   public String name() {
-    return Description.NAME;
+    return E2bDescription.NAME;
   }
 
   @Override
   public ProviderProfile profile() {
-    return Description.PROFILE;
+    return E2bDescription.PROFILE;
   }
 
   @Override
   public List<ProviderSetting> settings() {
-    return List.of(ProviderSetting.secret("api_key").setBy("E2B_API_KEY"));
+    return List.of(ProviderSetting.secret("api_key").withVariable("E2B_API_KEY"));
   }
 
   @Override
   public Provider create(ProviderConfig config, ProviderContext context) {
-    return new E2bProvider(Settings.of(config), context);
+    return new E2bProvider(E2bProviderSettings.of(config), context);
   }
 }

@@ -1,11 +1,11 @@
 package dev.isola.provider.e2b;
 
-import dev.isola.provider.e2b.exec.Inside;
-import dev.isola.provider.e2b.exec.Starter;
+import dev.isola.provider.e2b.exec.CommandStarter;
+import dev.isola.provider.e2b.exec.SandboxContext;
 import dev.isola.provider.e2b.file.E2bFiles;
 import dev.isola.provider.e2b.file.E2bWatch;
-import dev.isola.provider.e2b.rpc.Envd;
-import dev.isola.provider.e2b.rpc.Whereabouts;
+import dev.isola.provider.e2b.rpc.EnvdClient;
+import dev.isola.provider.e2b.rpc.SandboxLiveness;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Capability;
@@ -28,15 +28,15 @@ import java.util.Set;
 import java.util.function.BiFunction;
 
 /** One sandbox at E2B, or wherever somebody speaks its API. */
-final class E2bSandbox implements Sandbox, Whereabouts {
+final class E2bSandbox implements Sandbox, SandboxLiveness {
   private static final Duration PAUSING = Duration.ofMinutes(2);
 
-  private final Marks marks;
+  private final SandboxMetadata marks;
   private final String name;
-  private final Control control;
+  private final E2bApiClient control;
   private final Set<Class<? extends Capability>> declared;
-  private final Inside inside;
-  private final Starter starter;
+  private final SandboxContext inside;
+  private final CommandStarter starter;
   private final FileSystem files;
   private volatile SandboxState state;
 
@@ -45,30 +45,30 @@ final class E2bSandbox implements Sandbox, Whereabouts {
    * @param envd reaches inside, given what knows where the sandbox is
    */
   E2bSandbox(
-      Marks marks,
+      SandboxMetadata marks,
       String name,
       SandboxState state,
-      Control control,
+      E2bApiClient control,
       Set<Class<? extends Capability>> declared,
-      BiFunction<String, Whereabouts, Envd> envd) {
+      BiFunction<String, SandboxLiveness, EnvdClient> envd) {
     this.marks = marks;
     this.name = name;
     this.state = state;
     this.control = control;
     this.declared = declared;
     this.inside =
-        new Inside(
+        new SandboxContext(
             marks.id(),
             envd.apply(name, this),
             this,
             marks.folder(),
             marks.user(),
             marks.timeout());
-    this.starter = new Starter(inside);
+    this.starter = new CommandStarter(inside);
     this.files = new E2bFiles(inside);
   }
 
-  Inside inside() {
+  SandboxContext context() {
     return inside;
   }
 
@@ -77,7 +77,7 @@ final class E2bSandbox implements Sandbox, Whereabouts {
   }
 
   /** Takes over what was seen elsewhere. */
-  void is(SandboxState seen) {
+  void updateState(SandboxState seen) {
     if (state != SandboxState.DESTROYED) {
       state = seen;
     }
@@ -95,7 +95,7 @@ final class E2bSandbox implements Sandbox, Whereabouts {
 
   @Override
   public Execution start(Command command) {
-    check();
+    requireRunning();
     return starter.start(command);
   }
 
@@ -107,11 +107,11 @@ final class E2bSandbox implements Sandbox, Whereabouts {
   @Override
   public <C extends Capability> Optional<C> as(Class<C> capability) {
     return declared.contains(capability)
-        ? Optional.of(capability.cast(given(capability)))
+        ? Optional.of(capability.cast(implementation(capability)))
         : Optional.empty();
   }
 
-  private Capability given(Class<? extends Capability> capability) {
+  private Capability implementation(Class<? extends Capability> capability) {
     if (capability == Terminals.class) {
       return (Terminals) starter::open;
     }
@@ -124,14 +124,14 @@ final class E2bSandbox implements Sandbox, Whereabouts {
     if (capability == UsageReporting.class) {
       return new MachineUsage(inside);
     }
-    return new Pauses();
+    return new E2bPausing();
   }
 
   private void renew(Duration fromNow) {
-    told(() -> control.renew(name, fromNow));
+    callApi(() -> control.renew(name, fromNow));
   }
 
-  private final class Pauses implements Pausing {
+  private final class E2bPausing implements Pausing {
     @Override
     public Set<PauseKind> kinds() {
       return Set.of(PauseKind.MEMORY);
@@ -140,21 +140,21 @@ final class E2bSandbox implements Sandbox, Whereabouts {
     @Override
     public void pause(PauseKind kind) {
       if (kind != PauseKind.MEMORY) {
-        throw Capability.unsupported(Description.NAME, "pausing to the file system");
+        throw Capability.unsupported(E2bDescription.NAME, "pausing to the file system");
       }
-      told(() -> control.pause(name, PAUSING));
-      is(SandboxState.PAUSED);
+      callApi(() -> control.pause(name, PAUSING));
+      updateState(SandboxState.PAUSED);
     }
 
     @Override
     public void resume() {
-      told(() -> control.resume(name, PAUSING));
-      is(SandboxState.RUNNING);
+      callApi(() -> control.resume(name, PAUSING));
+      updateState(SandboxState.RUNNING);
     }
   }
 
   /** Runs a call of the API; a sandbox that it does not know is gone. */
-  private void told(Runnable call) {
+  private void callApi(Runnable call) {
     if (state == SandboxState.DESTROYED) {
       throw gone();
     }
@@ -167,7 +167,7 @@ final class E2bSandbox implements Sandbox, Whereabouts {
   }
 
   @Override
-  public void check() {
+  public void requireRunning() {
     switch (state) {
       case DESTROYED -> throw gone();
       case PAUSED -> throw paused();
@@ -176,7 +176,7 @@ final class E2bSandbox implements Sandbox, Whereabouts {
   }
 
   @Override
-  public Optional<SandboxException> reason() {
+  public Optional<SandboxException> notRunningReason() {
     if (state == SandboxState.DESTROYED) {
       return Optional.of(gone());
     }
@@ -186,7 +186,7 @@ final class E2bSandbox implements Sandbox, Whereabouts {
     } catch (SandboxException e) {
       return Optional.empty(); // nobody knows; what was seen is told
     }
-    is(seen.orElse(SandboxState.DESTROYED));
+    updateState(seen.orElse(SandboxState.DESTROYED));
     if (seen.isEmpty()) {
       return Optional.of(gone());
     }

@@ -1,7 +1,7 @@
 package dev.isola.provider.e2b;
 
-import dev.isola.provider.e2b.exec.Inside;
-import dev.isola.provider.e2b.exec.Shell;
+import dev.isola.provider.e2b.exec.SandboxContext;
+import dev.isola.provider.e2b.exec.ScriptRunner;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.error.ErrorCode;
 import java.time.Duration;
@@ -24,22 +24,22 @@ final class MachineUsage implements UsageReporting {
       echo "$((user + nice + system + irq + soft)) ${up%.*} $((total - free)) $n $1 $(getconf CLK_TCK)"
       """;
 
-  private final Inside inside;
+  private final SandboxContext inside;
   private long peak;
 
-  MachineUsage(Inside inside) {
+  MachineUsage(SandboxContext inside) {
     this.inside = inside;
   }
 
   @Override
   public synchronized Usage usage() {
-    Shell.Said said = new Shell(inside).run(MEASURE);
+    ScriptRunner.ScriptResult said = new ScriptRunner(inside).run(MEASURE);
     long[] words =
         Arrays.stream(said.text().strip().split(" "))
             .filter(word -> word.matches("[0-9]{1,18}"))
             .mapToLong(Long::parseLong)
             .toArray();
-    if (!said.good() || words.length != 6) {
+    if (!said.succeeded() || words.length != 6) {
       throw inside
           .fault(ErrorCode.PROVIDER_UNAVAILABLE, "the machine does not tell its usage", "try again")
           .exception();

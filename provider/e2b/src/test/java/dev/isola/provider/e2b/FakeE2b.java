@@ -32,7 +32,7 @@ final class FakeE2b implements AutoCloseable {
   private static final Pattern METADATA = Pattern.compile("\"metadata\":(\\{[^}]*})");
 
   /** What is done instead of an answer, or as one. */
-  interface Trick {
+  interface Behavior {
     void play(FakeE2b server, Request request, Socket socket) throws IOException;
   }
 
@@ -43,7 +43,7 @@ final class FakeE2b implements AutoCloseable {
     }
   }
 
-  private record Planned(String line, Trick trick) {}
+  private record Planned(String line, Behavior trick) {}
 
   final List<Request> requests = new CopyOnWriteArrayList<>();
   private final Map<String, String> sandboxes = new ConcurrentHashMap<>();
@@ -61,12 +61,12 @@ final class FakeE2b implements AutoCloseable {
   }
 
   /** Plays {@code trick} at the next request whose first line begins like this. */
-  void next(String line, Trick trick) {
+  void next(String line, Behavior trick) {
     plans.add(new Planned(line, trick));
   }
 
   /** Does what is asked for, and answers as if it had not. */
-  static Trick doesAndAnswers(int status, String body) {
+  static Behavior performsAndAnswers(int status, String body) {
     return (server, request, socket) -> {
       String[] _ = server.usual(request);
       send(socket, status, "application/json", body);
@@ -81,17 +81,17 @@ final class FakeE2b implements AutoCloseable {
     return sandboxes.size();
   }
 
-  static Trick answers(int status, String body, String... headers) {
+  static Behavior answers(int status, String body, String... headers) {
     return (server, request, socket) -> send(socket, status, "application/json", body, headers);
   }
 
   /** Says nothing at all. */
-  static Trick hangs() {
+  static Behavior hangs() {
     return (server, request, socket) -> {};
   }
 
   /** Does what it was asked for, and then cuts the connection instead of saying so. */
-  static Trick doesAndCuts() {
+  static Behavior performsAndDisconnects() {
     return (server, request, socket) -> {
       server.usual(request);
       socket.close();
@@ -99,7 +99,7 @@ final class FakeE2b implements AutoCloseable {
   }
 
   /** Begins a stream with these messages; an empty text ends it properly. */
-  static Trick streams(String... messages) {
+  static Behavior streams(String... messages) {
     return (server, request, socket) -> {
       ByteArrayOutputStream body = new ByteArrayOutputStream();
       for (String message : messages) {

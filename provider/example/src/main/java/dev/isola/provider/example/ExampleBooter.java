@@ -59,12 +59,12 @@ final class ExampleBooter implements Booter {
       starter.binary();
       return new Health.Healthy("the guest agent is in place");
     } catch (SandboxException e) {
-      return new Health.Unhealthy(e.fault().what(), e.fault().remedy());
+      return new Health.Unhealthy(e.fault().problem(), e.fault().remedy());
     }
   }
 
   @Override
-  public AgentProcess boot(Booting booting) throws IOException {
+  public AgentProcess boot(BootRequest booting) throws IOException {
     SandboxSpec spec = booting.spec();
     Files.createDirectory(booting.record().workspace());
     BootRecord.Builder boot =
@@ -76,7 +76,7 @@ final class ExampleBooter implements Booter {
             .env(spec.environment());
     spec.deadline().ifPresent(boot::deadline);
     spec.linger().ifPresent(boot::linger);
-    return starter.start(spec.id(), boot.build(), booting.patience());
+    return starter.start(spec.id(), boot.build(), booting.timeout());
   }
 
   @Override

@@ -11,12 +11,12 @@ import java.util.List;
 public final class CrunProviderFactory implements ProviderFactory {
   @Override
   public String name() {
-    return Crun.NAME;
+    return CrunRuntime.NAME;
   }
 
   @Override
   public ProviderProfile profile() {
-    return new Crun().traits().profile();
+    return new CrunRuntime().traits().profile();
   }
 
   @Override
@@ -26,6 +26,6 @@ public final class CrunProviderFactory implements ProviderFactory {
 
   @Override
   public Provider create(ProviderConfig config, ProviderContext context) {
-    return OciProviders.of(new Crun(), new Trials(context), config, context);
+    return OciProviders.of(new CrunRuntime(), new SandboxProbe(context), config, context);
   }
 }

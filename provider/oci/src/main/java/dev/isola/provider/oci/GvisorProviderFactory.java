@@ -15,12 +15,12 @@ import java.util.Optional;
 public final class GvisorProviderFactory implements ProviderFactory {
   @Override
   public String name() {
-    return Gvisor.NAME;
+    return GvisorRuntime.NAME;
   }
 
   @Override
   public ProviderProfile profile() {
-    return new Gvisor(Optional::empty).traits().profile();
+    return new GvisorRuntime(Optional::empty).traits().profile();
   }
 
   @Override
@@ -30,8 +30,8 @@ public final class GvisorProviderFactory implements ProviderFactory {
 
   @Override
   public Provider create(ProviderConfig config, ProviderContext context) {
-    Trials trials = new Trials(context);
-    Platform platform = new Platform(config, trials);
-    return OciProviders.of(new Gvisor(platform::choose), trials, config, context);
+    SandboxProbe trials = new SandboxProbe(context);
+    GvisorPlatform platform = new GvisorPlatform(config, trials);
+    return OciProviders.of(new GvisorRuntime(platform::choose), trials, config, context);
   }
 }

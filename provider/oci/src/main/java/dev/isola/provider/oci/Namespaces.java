@@ -1,6 +1,6 @@
 package dev.isola.provider.oci;
 
-import dev.isola.host.launch.Isolator.Running;
+import dev.isola.host.launch.Isolator.RunningSandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -25,7 +25,7 @@ final class Namespaces {
    * Makes sure that a sandbox shares none of these namespaces with this process, nor its network
    * unless it was asked for.
    */
-  static void need(Running running, String runtime, List<String> types) {
+  static void requireIsolated(RunningSandbox running, String runtime, List<String> types) {
     List<String> wanted = new ArrayList<>(types);
     if (running.network() != NetworkMode.HOST) {
       wanted.add("net");
@@ -52,7 +52,8 @@ final class Namespaces {
     }
   }
 
-  static SandboxException notIsolated(Running running, String runtime, String why, String instead) {
+  static SandboxException notIsolated(
+      RunningSandbox running, String runtime, String why, String instead) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             "sandbox " + running.sandbox().id() + " is not isolated by " + runtime + ": " + why,

@@ -1,7 +1,7 @@
 package dev.isola.provider.oci;
 
 import dev.isola.host.launch.Isolator;
-import dev.isola.host.launch.Plan;
+import dev.isola.host.launch.LaunchPlan;
 import dev.isola.spi.Health;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.provider.Prerequisite;
@@ -25,8 +25,8 @@ final class OciIsolator implements Isolator {
   }
 
   @Override
-  public List<Prerequisite> requirements() {
-    return probe.requirements();
+  public List<Prerequisite> prerequisites() {
+    return probe.prerequisites();
   }
 
   @Override
@@ -40,37 +40,37 @@ final class OciIsolator implements Isolator {
   }
 
   @Override
-  public boolean ownKernel() {
-    return runtime.ownKernel();
+  public boolean hasOwnKernel() {
+    return runtime.hasOwnKernel();
   }
 
   @Override
-  public boolean bridges() {
-    return runtime.bridges();
+  public boolean supportsBridge() {
+    return runtime.supportsBridge();
   }
 
   @Override
-  public Set<Class<? extends Capability>> lacks() {
-    return probe.version().map(runtime::lacks).orElse(Set.of());
+  public Set<Class<? extends Capability>> unsupportedCapabilities() {
+    return probe.version().map(runtime::unsupportedCapabilities).orElse(Set.of());
   }
 
   @Override
-  public void plan(Plan plan, Staged staged) {
-    String program = probe.need();
+  public void plan(LaunchPlan plan, StagedSandbox staged) {
+    String program = probe.requirePath();
     // A sandbox on an image writes to a layer of its own.
     boolean readOnly = runtime.makesReadOnly() && !staged.image();
-    boolean users = runtime.entersUsers(staged);
-    String owner = Long.toString(users ? 0 : staged.users().first());
+    boolean users = runtime.entersUserNamespace(staged);
+    String owner = Long.toString(users ? 0 : staged.users().firstId());
     plan.step(
         "bundle",
         owner,
-        Bundle.of(staged, readOnly, !runtime.ownKernel(), users, runtime.mounts()));
+        OciBundle.of(staged, readOnly, !runtime.hasOwnKernel(), users, runtime.mounts()));
     runtime.prepare(plan, staged);
-    plan.run(runtime.words(program, staged));
+    plan.run(runtime.commandLine(program, staged));
   }
 
   @Override
-  public void verify(Running running) {
+  public void verify(RunningSandbox running) {
     runtime.verify(running);
   }
 }

@@ -12,7 +12,7 @@ final class OciProviders {
   private OciProviders() {}
 
   static Provider of(
-      OciRuntime runtime, Trials trials, ProviderConfig config, ProviderContext context) {
+      OciRuntime runtime, SandboxProbe trials, ProviderConfig config, ProviderContext context) {
     OciIsolator isolator = new OciIsolator(runtime, new RuntimeProbe(runtime, config, trials));
     return new LocalProvider(context, new IsolatedBooter(context, isolator, IoSettings.of(config)));
   }

@@ -1,12 +1,12 @@
 package dev.isola.provider.oci;
 
 import dev.isola.host.launch.Isolator;
-import dev.isola.host.launch.Isolator.Running;
-import dev.isola.host.launch.Isolator.Staged;
-import dev.isola.host.launch.Plan;
-import dev.isola.host.program.Flaw;
-import dev.isola.host.program.KnownFlaws;
+import dev.isola.host.launch.Isolator.RunningSandbox;
+import dev.isola.host.launch.Isolator.StagedSandbox;
+import dev.isola.host.launch.LaunchPlan;
+import dev.isola.host.program.KnownVulnerabilities;
 import dev.isola.host.program.Version;
+import dev.isola.host.program.Vulnerability;
 import dev.isola.spi.capability.Capability;
 import java.util.List;
 import java.util.Map;
@@ -31,21 +31,21 @@ interface OciRuntime {
   String program();
 
   /** Returns what finds the version, as its first group, in what {@code --version} says. */
-  Pattern version();
+  Pattern versionPattern();
 
   /** Returns the holes by which a version of it is too old. */
-  default List<Flaw> flaws() {
-    return KnownFlaws.of(program());
+  default List<Vulnerability> vulnerabilities() {
+    return KnownVulnerabilities.of(program());
   }
 
   /** Adds steps that go before the runtime. */
-  default void prepare(Plan plan, Staged staged) {}
+  default void prepare(LaunchPlan plan, StagedSandbox staged) {}
 
   /** Returns the words that start a sandbox, the program's path first. */
-  List<String> words(String path, Staged staged);
+  List<String> commandLine(String path, StagedSandbox staged);
 
   /** Makes sure that what runs is what this runtime makes. */
-  void verify(Running running);
+  void verify(RunningSandbox running);
 
   /** Tells whether it can make the root read only itself. */
   default boolean makesReadOnly() {
@@ -53,7 +53,7 @@ interface OciRuntime {
   }
 
   /** Tells whether it enters the sandbox's user namespace itself, as told by the bundle. */
-  default boolean entersUsers(Staged staged) {
+  default boolean entersUserNamespace(StagedSandbox staged) {
     return true;
   }
 
@@ -67,8 +67,8 @@ interface OciRuntime {
     return "install it (apt-get install " + program() + ")";
   }
 
-  /** See {@link Isolator#lacks}. */
-  default Set<Class<? extends Capability>> lacks(Version version) {
+  /** See {@link Isolator#unsupportedCapabilities}. */
+  default Set<Class<? extends Capability>> unsupportedCapabilities(Version version) {
     return Set.of();
   }
 
@@ -77,13 +77,13 @@ interface OciRuntime {
     return List.of();
   }
 
-  /** See {@link Isolator#ownKernel}. */
-  default boolean ownKernel() {
+  /** See {@link Isolator#hasOwnKernel}. */
+  default boolean hasOwnKernel() {
     return false;
   }
 
-  /** See {@link Isolator#bridges}. */
-  default boolean bridges() {
+  /** See {@link Isolator#supportsBridge}. */
+  default boolean supportsBridge() {
     return true;
   }
 

@@ -11,12 +11,12 @@ import java.util.List;
 public final class RuncProviderFactory implements ProviderFactory {
   @Override
   public String name() {
-    return Runc.NAME;
+    return RuncRuntime.NAME;
   }
 
   @Override
   public ProviderProfile profile() {
-    return new Runc().traits().profile();
+    return new RuncRuntime().traits().profile();
   }
 
   @Override
@@ -26,6 +26,6 @@ public final class RuncProviderFactory implements ProviderFactory {
 
   @Override
   public Provider create(ProviderConfig config, ProviderContext context) {
-    return OciProviders.of(new Runc(), new Trials(context), config, context);
+    return OciProviders.of(new RuncRuntime(), new SandboxProbe(context), config, context);
   }
 }

@@ -1,10 +1,10 @@
 package dev.isola.provider.oci;
 
 import dev.isola.host.launch.HostProgram;
-import dev.isola.host.launch.Users;
-import dev.isola.host.program.Flaw;
-import dev.isola.host.program.Origin;
+import dev.isola.host.launch.SandboxUserIds;
+import dev.isola.host.program.PackageOrigin;
 import dev.isola.host.program.Version;
+import dev.isola.host.program.Vulnerability;
 import dev.isola.spi.Health;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -20,23 +20,23 @@ import org.jspecify.annotations.Nullable;
 
 /** Finds out what a runtime is on this machine and whether it works. */
 final class RuntimeProbe {
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
-  private static final Duration BAD = Duration.ofSeconds(20);
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final Duration FAILURE_TTL = Duration.ofSeconds(20);
 
   /** What a program says of itself, as long as it is the same program. */
-  private record Said(String identity, String text) {}
+  private record VersionOutput(String identity, String text) {}
 
   private final OciRuntime runtime;
-  private final Trials trials;
+  private final SandboxProbe probes;
   private final Optional<String> configured;
-  private volatile @Nullable Said said;
+  private volatile @Nullable VersionOutput versionOutput;
 
   /**
    * @param config its setting {@code program} names the executable, where it is not the usual one
    */
-  RuntimeProbe(OciRuntime runtime, ProviderConfig config, Trials trials) {
+  RuntimeProbe(OciRuntime runtime, ProviderConfig config, SandboxProbe trials) {
     this.runtime = runtime;
-    this.trials = trials;
+    this.probes = trials;
     this.configured = config.get("program");
   }
 
@@ -49,7 +49,7 @@ final class RuntimeProbe {
    *
    * @throws dev.isola.spi.error.ProviderUnavailable when there is none
    */
-  String need() {
+  String requirePath() {
     return program()
         .orElseThrow(
             () -> Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, missing(), install()).exception())
@@ -62,30 +62,30 @@ final class RuntimeProbe {
     if (program.isEmpty()) {
       return new Health.Unhealthy(missing(), install());
     }
-    if (!Users.areRanges()) {
+    if (!SandboxUserIds.rangesAvailable()) {
       return new Health.Unhealthy(
-          runtime.traits().name() + " makes sandboxes only as root", elsewhere());
+          runtime.traits().name() + " makes sandboxes only as root", rootRemedy());
     }
-    Optional<String> text = says(program.get());
+    Optional<String> text = versionOutput(program.get());
     Optional<Version> version = text.flatMap(this::parse);
     if (version.isEmpty()) {
       return new Health.Unhealthy(
           program.get().path() + " --version does not say the version of " + runtime.program(),
           install());
     }
-    List<Flaw> flaws = flaws(version.get());
-    if (!flaws.isEmpty() && !distributed(program.get(), text.get())) {
+    List<Vulnerability> flaws = vulnerabilities(version.get());
+    if (!flaws.isEmpty() && !isFromDistribution(program.get(), text.get())) {
       return new Health.Unhealthy(
           runtime.program() + " " + version.get() + " has " + names(flaws),
-          "install " + runtime.program() + " " + flaws.getLast().remedy() + " or newer");
+          "install " + runtime.program() + " " + flaws.getLast().fixedVersions() + " or newer");
     }
-    return trials
-        .problem(
-            new Trials.Question(
+    return probes
+        .failure(
+            new SandboxProbe.ProbeRequest(
                 "sandbox " + program.get().identity(),
                 new OciIsolator(runtime, this),
-                PATIENCE,
-                BAD))
+                TIMEOUT,
+                FAILURE_TTL))
         .<Health>map(why -> new Health.Unhealthy(why, "see what " + program.get().path() + " is"))
         .or(
             () ->
@@ -95,11 +95,12 @@ final class RuntimeProbe {
         .orElseGet(() -> new Health.Healthy(healthy(version.get(), flaws)));
   }
 
-  private static boolean distributed(HostProgram program, String said) {
-    return Origin.distributed(program.path()) || Origin.distributed(said);
+  private static boolean isFromDistribution(HostProgram program, String said) {
+    return PackageOrigin.isFromDistribution(program.path())
+        || PackageOrigin.isFromDistribution(said);
   }
 
-  private String healthy(Version version, List<Flaw> flaws) {
+  private String healthy(Version version, List<Vulnerability> flaws) {
     StringBuilder text = new StringBuilder(runtime.program() + " " + version + " made a sandbox");
     runtime.detail().ifPresent(detail -> text.append("; ").append(detail));
     if (!flaws.isEmpty()) {
@@ -108,19 +109,19 @@ final class RuntimeProbe {
     return text.toString();
   }
 
-  private static String note(List<Flaw> flaws) {
+  private static String note(List<Vulnerability> flaws) {
     return "older than "
-        + flaws.getLast().remedy()
+        + flaws.getLast().fixedVersions()
         + ", which mended "
         + names(flaws)
         + "; the distribution that built it may have done so before";
   }
 
-  private static String names(List<Flaw> flaws) {
-    return flaws.stream().flatMap(flaw -> flaw.names().stream()).collect(Collectors.joining(", "));
+  private static String names(List<Vulnerability> flaws) {
+    return flaws.stream().flatMap(flaw -> flaw.ids().stream()).collect(Collectors.joining(", "));
   }
 
-  List<Prerequisite> requirements() {
+  List<Prerequisite> prerequisites() {
     List<Prerequisite> all = new ArrayList<>();
     Optional<Version> version = version();
     all.add(
@@ -129,26 +130,31 @@ final class RuntimeProbe {
             true,
             version.isPresent(),
             version
-                .map(found -> found + (flaws(found).isEmpty() ? "" : ", " + note(flaws(found))))
+                .map(
+                    found ->
+                        found
+                            + (vulnerabilities(found).isEmpty()
+                                ? ""
+                                : ", " + note(vulnerabilities(found))))
                 .orElse("not found"),
             version.isPresent() ? "" : install()));
     all.add(
         new Prerequisite(
             "root",
             true,
-            Users.areRanges(),
-            Users.areRanges() ? "to be had" : "not to be had",
-            Users.areRanges() ? "" : elsewhere()));
+            SandboxUserIds.rangesAvailable(),
+            SandboxUserIds.rangesAvailable() ? "to be had" : "not to be had",
+            SandboxUserIds.rangesAvailable() ? "" : rootRemedy()));
     return all;
   }
 
   /** Returns the version; empty where there is none, or it does not say. */
   Optional<Version> version() {
-    return program().flatMap(this::says).flatMap(this::parse);
+    return program().flatMap(this::versionOutput).flatMap(this::parse);
   }
 
   private Optional<Version> parse(String text) {
-    Matcher found = runtime.version().matcher(text);
+    Matcher found = runtime.versionPattern().matcher(text);
     try {
       return found.find() ? Optional.of(Version.of(found.group(1))) : Optional.empty();
     } catch (IllegalArgumentException e) {
@@ -156,20 +162,20 @@ final class RuntimeProbe {
     }
   }
 
-  private List<Flaw> flaws(Version version) {
-    return runtime.flaws().stream().filter(flaw -> flaw.in(version, false)).toList();
+  private List<Vulnerability> vulnerabilities(Version version) {
+    return runtime.vulnerabilities().stream().filter(flaw -> flaw.affects(version, false)).toList();
   }
 
-  private Optional<String> says(HostProgram program) {
-    Said known = said;
+  private Optional<String> versionOutput(HostProgram program) {
+    VersionOutput known = versionOutput;
     if (known != null && known.identity().equals(program.identity())) {
       return Optional.of(known.text());
     }
-    HostProgram.Answer answer = program.ask("--version");
+    HostProgram.Result answer = program.run("--version");
     if (!answer.ok()) {
       return Optional.empty();
     }
-    said = new Said(program.identity(), answer.text());
+    versionOutput = new VersionOutput(program.identity(), answer.text());
     return Optional.of(answer.text());
   }
 
@@ -183,7 +189,7 @@ final class RuntimeProbe {
     return runtime.install();
   }
 
-  private static String elsewhere() {
+  private static String rootRemedy() {
     return "run Isola as root, or use bubblewrap, which needs no root";
   }
 }

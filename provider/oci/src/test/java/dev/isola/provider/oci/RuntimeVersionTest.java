@@ -8,20 +8,21 @@ import org.junit.jupiter.api.Test;
 
 class RuntimeVersionTest {
   private static String found(OciRuntime runtime, String said) {
-    Matcher matcher = runtime.version().matcher(said);
+    Matcher matcher = runtime.versionPattern().matcher(said);
     return matcher.find() ? matcher.group(1) : "none";
   }
 
   @Test
   void isFoundInWhatTheRuntimesSay() {
-    Gvisor gvisor = new Gvisor(Optional::empty);
-    assertThat(found(new Crun(), "crun version 1.8.1\ncommit: f8a0")).isEqualTo("1.8.1");
-    assertThat(found(new Runc(), "runc version 1.1.5+ds1\ncommit: x")).isEqualTo("1.1.5+ds1");
+    GvisorRuntime gvisor = new GvisorRuntime(Optional::empty);
+    assertThat(found(new CrunRuntime(), "crun version 1.8.1\ncommit: f8a0")).isEqualTo("1.8.1");
+    assertThat(found(new RuncRuntime(), "runc version 1.1.5+ds1\ncommit: x"))
+        .isEqualTo("1.1.5+ds1");
     assertThat(found(gvisor, "runsc version 0.0~20221219.0\nspec: 1.0.2-dev"))
         .isEqualTo("20221219.0");
     assertThat(found(gvisor, "runsc version release-20240729.0\nspec: 1.1.0"))
         .isEqualTo("20240729.0");
     assertThat(found(gvisor, "runc version 1.1.5")).isEqualTo("none");
-    assertThat(found(new Runc(), "crun version 1.8.1")).isEqualTo("none");
+    assertThat(found(new RuncRuntime(), "crun version 1.8.1")).isEqualTo("none");
   }
 }

@@ -2,8 +2,8 @@ package dev.isola.provider.proot;
 
 import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageStore;
+import dev.isola.host.launch.LaunchPlan;
 import dev.isola.host.launch.LauncherBinary;
-import dev.isola.host.launch.Plan;
 import dev.isola.link.AgentBinary;
 import dev.isola.link.BootRecord;
 import dev.isola.link.local.AgentProcess;
@@ -77,7 +77,7 @@ final class ProotBooter implements Booter {
   ProotBooter(ProviderContext context, ProotProbe probe) {
     this.context = context;
     this.probe = probe;
-    this.images = new ImageStore(context.shared());
+    this.images = new ImageStore(context.sharedFolder());
     this.programs = context.dataFolder().resolve("bin");
   }
 
@@ -110,15 +110,15 @@ final class ProotBooter implements Booter {
       AgentBinary.install(programs);
       LauncherBinary.install(programs);
     } catch (SandboxException e) {
-      return new Health.Unhealthy(e.fault().what(), e.fault().remedy());
+      return new Health.Unhealthy(e.fault().problem(), e.fault().remedy());
     }
     return probe.health();
   }
 
   @Override
-  public void refuse(SandboxSpec spec) {
-    SpecValidation.refuse(SpecValidation.hostViolations(spec));
-    named(spec).ifPresent(images::need);
+  public void validate(SandboxSpec spec) {
+    SpecValidation.throwIfInvalid(SpecValidation.hostViolations(spec));
+    named(spec).ifPresent(images::require);
   }
 
   private static Optional<String> named(SandboxSpec spec) {
@@ -126,18 +126,18 @@ final class ProotBooter implements Booter {
   }
 
   @Override
-  public AgentProcess boot(Booting booting) throws IOException {
+  public AgentProcess boot(BootRequest booting) throws IOException {
     SandboxSpec spec = booting.spec();
     SandboxFolder folder = booting.folder();
     Optional<Image> image = image(spec, folder);
-    View view = new View(spec, folder, image, AgentBinary.install(programs));
+    ProotRootFs view = new ProotRootFs(spec, folder, image, AgentBinary.install(programs));
     Path own = Files.createDirectory(folder.path().resolve("proot"));
 
-    List<String> words = new ArrayList<>(List.of(probe.need()));
-    words.addAll(view.make(booting.patience()));
+    List<String> words = new ArrayList<>(List.of(probe.executable()));
+    words.addAll(view.prepare(booting.timeout()));
     words.addAll(
         List.of(
-            View.AGENT,
+            ProotRootFs.AGENT,
             "--report",
             "--instance",
             context.instance().value(),
@@ -145,8 +145,8 @@ final class ProotBooter implements Booter {
             spec.id().value(),
             "--listen-fd",
             Integer.toString(LISTEN_FD)));
-    Plan plan =
-        new Plan()
+    LaunchPlan plan =
+        new LaunchPlan()
             .step("loose")
             .step("listen", folder.socket().toString(), Integer.toString(LISTEN_FD))
             .boot(record(booting, image).encode())
@@ -156,7 +156,7 @@ final class ProotBooter implements Booter {
             .step("environment", "ISOLA_SANDBOX=" + spec.id().value())
             .run(words);
     String launcher = LauncherBinary.install(programs).toString();
-    return AgentStarter.start(spec.id(), List.of(launcher), plan.encode(), booting.patience());
+    return AgentStarter.start(spec.id(), List.of(launcher), plan.encode(), booting.timeout());
   }
 
   private Optional<Image> image(SandboxSpec spec, SandboxFolder folder) throws IOException {
@@ -165,10 +165,10 @@ final class ProotBooter implements Booter {
       return Optional.empty();
     }
     Files.writeString(imageFile(folder), name.get());
-    return Optional.of(images.use(name.get(), spec.id(), folder.path()));
+    return Optional.of(images.acquire(name.get(), spec.id(), folder.path()));
   }
 
-  private BootRecord record(Booting booting, Optional<Image> image) {
+  private BootRecord record(BootRequest booting, Optional<Image> image) {
     SandboxSpec spec = booting.spec();
     Map<String, String> env = new LinkedHashMap<>();
     env.put("HOME", "/home/user");
@@ -183,7 +183,7 @@ final class ProotBooter implements Booter {
             .cwd(spec.workingFolder())
             .env(env)
             .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
-            .olderCalls();
+            .hideNewSyscalls();
     spec.deadline().ifPresent(boot::deadline);
     spec.linger().ifPresent(boot::linger);
     return boot.build();

@@ -35,7 +35,7 @@ record ProotProbe(String name) {
    *
    * @throws dev.isola.spi.error.ProviderUnavailable when there is none
    */
-  String need() {
+  String executable() {
     return HostProgram.find(name)
         .orElseThrow(
             () ->
@@ -60,14 +60,14 @@ record ProotProbe(String name) {
     if (program.isEmpty()) {
       return new Health.Unhealthy(name + " is not installed", INSTALL);
     }
-    Optional<Version> version = Version.find(program.get().ask("--version").text());
+    Optional<Version> version = Version.find(program.get().run("--version").text());
     if (version.isPresent() && !version.get().atLeast(STEADY)) {
       return new Health.Unhealthy(
           "PRoot " + version.get() + " loses the agent at some links", NEWER);
     }
     // A shell that is elsewhere inside: its path has to be changed for it to be found.
-    HostProgram.Answer answer =
-        program.get().ask("-b", "/bin/sh:/isola-trial", "/isola-trial", "-c", "echo works");
+    HostProgram.Result answer =
+        program.get().run("-b", "/bin/sh:/isola-trial", "/isola-trial", "-c", "echo works");
     if (answer.ok() && answer.text().equals("works")) {
       return new Health.Healthy("it ran a program");
     }

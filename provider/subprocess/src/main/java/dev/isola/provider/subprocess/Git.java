@@ -19,7 +19,7 @@ import java.util.concurrent.TimeoutException;
  * Runs git in one folder. Hooks and helpers of the repository are not run: what is in it may have
  * been written by a sandbox.
  */
-record Git(Path folder, Duration patience) {
+record Git(Path folder, Duration timeout) {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final int LONGEST_ANSWER = 1 << 20;
 
@@ -28,22 +28,22 @@ record Git(Path folder, Duration patience) {
   }
 
   /** What git said. */
-  record Answer(int status, String text) {
+  record GitResult(int status, String text) {
     boolean ok() {
       return status == 0;
     }
   }
 
   /** Runs git; it must succeed. */
-  String need(String... words) {
-    Answer answer = ask(words);
+  String run(String... words) {
+    GitResult answer = tryRun(words);
     if (!answer.ok()) {
       throw failed(String.join(" ", words), answer.text().strip(), null);
     }
     return answer.text().strip();
   }
 
-  Answer ask(String... words) {
+  GitResult tryRun(String... words) {
     List<String> command =
         new ArrayList<>(
             List.of(
@@ -67,7 +67,7 @@ record Git(Path folder, Duration patience) {
     return run(builder, words);
   }
 
-  private Answer run(ProcessBuilder builder, String[] words) {
+  private GitResult run(ProcessBuilder builder, String[] words) {
     String what = String.join(" ", words);
     try {
       Process process = builder.start();
@@ -77,16 +77,16 @@ record Git(Path folder, Duration patience) {
         FutureTask<byte[]> said =
             new FutureTask<>(() -> process.getInputStream().readNBytes(LONGEST_ANSWER));
         Thread.startVirtualThread(said);
-        byte[] text = said.get(patience.toMillis(), TimeUnit.MILLISECONDS);
-        if (!process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+        byte[] text = said.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+        if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
           throw new TimeoutException();
         }
-        return new Answer(process.exitValue(), new String(text, StandardCharsets.UTF_8));
+        return new GitResult(process.exitValue(), new String(text, StandardCharsets.UTF_8));
       } finally {
         process.destroyForcibly();
       }
     } catch (TimeoutException e) {
-      throw failed(what, "it did not end within " + patience.toSeconds() + " s", e);
+      throw failed(what, "it did not end within " + timeout.toSeconds() + " s", e);
     } catch (ExecutionException e) {
       throw failed(what, "it cannot be read: " + e.getCause(), e);
     } catch (IOException e) {

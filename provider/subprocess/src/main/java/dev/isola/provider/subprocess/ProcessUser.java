@@ -26,7 +26,7 @@ final class ProcessUser {
    * Makes {@code user} the owner of a fresh workspace; nothing to do when commands run as
    * ourselves.
    */
-  static void give(Path workspace, Optional<String> user) throws IOException {
+  static void chown(Path workspace, Optional<String> user) throws IOException {
     if (user.isEmpty() || !isRoot()) {
       return;
     }

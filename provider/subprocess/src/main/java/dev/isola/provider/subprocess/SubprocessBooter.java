@@ -50,7 +50,7 @@ public final class SubprocessBooter implements Booter {
 
   @Override
   public ProviderInfo info() {
-    return SubprocessInfo.with(
+    return SubprocessInfo.create(
         name, "plain processes of this user; no isolation", false, starter.namespacesAvailable());
   }
 
@@ -65,28 +65,30 @@ public final class SubprocessBooter implements Booter {
       starter.binary();
       return new Health.Healthy("the guest agent is in place");
     } catch (SandboxException e) {
-      return new Health.Unhealthy(e.fault().what(), e.fault().remedy());
+      return new Health.Unhealthy(e.fault().problem(), e.fault().remedy());
     }
   }
 
   @Override
-  public void refuse(SandboxSpec spec) {
-    SpecCheck.refuseWhatCannotBe(name, spec);
+  public void validate(SandboxSpec spec) {
+    SubprocessSpecValidation.validate(name, spec);
   }
 
   @Override
-  public AgentProcess boot(Booting booting) throws IOException {
+  public AgentProcess boot(BootRequest booting) throws IOException {
     SandboxSpec spec = booting.spec();
     if (spec.user().isPresent()) { // who passes through to the workspace, and sees nothing else
       Files.setPosixFilePermissions(
           context.dataFolder(), PosixFilePermissions.fromString("rwx--x--x"));
     }
-    Path home = Files.createDirectory(Boot.home(booting.record(), booting.folder()));
-    ProcessUser.give(home, spec.user());
+    Path home =
+        Files.createDirectory(SubprocessBootRecord.home(booting.record(), booting.folder()));
+    ProcessUser.chown(home, spec.user());
     return starter.start(
         spec.id(),
-        Boot.record(spec, booting.record(), booting.folder(), context.dataFolder(), namespaces),
-        booting.patience());
+        SubprocessBootRecord.create(
+            spec, booting.record(), booting.folder(), context.dataFolder(), namespaces),
+        booting.timeout());
   }
 
   @Override

@@ -1,6 +1,6 @@
 package dev.isola.provider.subprocess;
 
-import dev.isola.link.local.UserNamespaces;
+import dev.isola.link.local.UserNamespaceRestriction;
 import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.LimitKind;
@@ -19,7 +19,7 @@ import dev.isola.spi.provider.SpecFeature;
 import dev.isola.spi.provider.SpecSupport;
 import dev.isola.spi.spec.ApiVersion;
 import dev.isola.spi.spec.NetworkMode;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
@@ -43,12 +43,12 @@ final class SubprocessInfo {
   private SubprocessInfo() {}
 
   /** Returns the description; {@code images} when something else makes the workspace from one. */
-  static ProviderInfo with(String name, String summary, boolean images, boolean namespaces) {
+  static ProviderInfo create(String name, String summary, boolean images, boolean namespaces) {
     SpecSupport support =
         new SpecSupport(
             features(images),
             Set.of(NetworkMode.HOST),
-            namespaces ? Set.of(Volume.Type.BIND) : Set.of(),
+            namespaces ? Set.of(VolumeMount.Type.BIND) : Set.of(),
             Set.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT));
     Prerequisite requirement =
         new Prerequisite(
@@ -56,7 +56,7 @@ final class SubprocessInfo {
             false,
             namespaces,
             namespaces ? "to be had" : "not to be had for this user",
-            namespaces ? "" : UserNamespaces.obstacle().remedy());
+            namespaces ? "" : UserNamespaceRestriction.detect().remedy());
     return new ProviderInfo(
         name,
         summary,

@@ -29,9 +29,9 @@ record Worktree(Path tree, SandboxId id) {
   }
 
   /** Makes the tree from {@code ref} of {@code repository}. */
-  void make(Path repository, String ref) throws IOException {
+  void create(Path repository, String ref) throws IOException {
     Git git = new Git(repository);
-    if (!git.ask("rev-parse", "--git-dir").ok()) {
+    if (!git.tryRun("rev-parse", "--git-dir").ok()) {
       throw Fault.of(
               ErrorCode.INVALID_SPEC,
               "workspacePath is not a git repository: " + repository,
@@ -50,12 +50,12 @@ record Worktree(Path tree, SandboxId id) {
     }
     Files.createDirectories(tree.getParent());
     Files.writeString(note(), repository.toString());
-    git.need("worktree", "add", "--quiet", "-b", branch(), tree.toString(), commit.get());
+    git.run("worktree", "add", "--quiet", "-b", branch(), tree.toString(), commit.get());
   }
 
   private static Optional<String> commit(Git git, String ref) {
-    Git.Answer answer =
-        git.ask("rev-parse", "--verify", "--quiet", "--end-of-options", ref + "^{commit}");
+    Git.GitResult answer =
+        git.tryRun("rev-parse", "--verify", "--quiet", "--end-of-options", ref + "^{commit}");
     return answer.ok() ? Optional.of(answer.text().strip()) : Optional.empty();
   }
 
@@ -65,15 +65,15 @@ record Worktree(Path tree, SandboxId id) {
    *
    * @throws dev.isola.spi.error.Conflict with {@code UNSAVED_WORK}, saying where the work is
    */
-  void refuseUnsaved() {
+  void requireNoUnsavedWork() {
     if (!Files.isDirectory(tree)) {
       return;
     }
     Git git = new Git(tree);
-    long files = lines(git.need("status", "--porcelain", "--untracked-files=all"));
+    long files = lines(git.run("status", "--porcelain", "--untracked-files=all"));
     long commits =
         lines(
-            git.need(
+            git.run(
                 "rev-list",
                 "HEAD",
                 "--not",
@@ -114,10 +114,10 @@ record Worktree(Path tree, SandboxId id) {
     Path repository = Path.of(Files.readString(note()).strip());
     if (Files.isDirectory(repository)) {
       Git git = new Git(repository);
-      git.ask("worktree", "remove", "--force", "--force", tree.toString());
+      git.tryRun("worktree", "remove", "--force", "--force", tree.toString());
       new SandboxFolder(tree).remove();
-      git.ask("worktree", "prune");
-      git.ask("branch", "--quiet", "-D", branch());
+      git.tryRun("worktree", "prune");
+      git.tryRun("branch", "--quiet", "-D", branch());
     }
     new SandboxFolder(tree).remove();
     Files.deleteIfExists(note());

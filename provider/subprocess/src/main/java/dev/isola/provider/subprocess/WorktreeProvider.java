@@ -1,12 +1,12 @@
 package dev.isola.provider.subprocess;
 
 import dev.isola.link.local.LocalProvider;
-import dev.isola.link.local.Turns;
-import dev.isola.spi.Destroy;
+import dev.isola.link.local.SandboxLocks;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
+import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
-import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -45,7 +45,7 @@ final class WorktreeProvider implements Provider {
   private final ProviderConfig config;
   private final ProviderContext context;
   private final LocalProvider processes;
-  private final Turns turns = new Turns();
+  private final SandboxLocks turns = new SandboxLocks();
   private final Path trees;
 
   WorktreeProvider(ProviderConfig config, ProviderContext context) {
@@ -57,19 +57,19 @@ final class WorktreeProvider implements Provider {
 
   @Override
   public ProviderInfo info() {
-    return SubprocessInfo.with(
+    return SubprocessInfo.create(
         NAME,
         "plain processes in a fresh git worktree; no isolation",
         true,
-        processes.info().requirements().getFirst().present());
+        processes.info().prerequisites().getFirst().present());
   }
 
   @Override
   public Health health() {
     try {
-      new Git(Path.of("/"), HEALTH_PATIENCE).need("--version");
+      new Git(Path.of("/"), HEALTH_PATIENCE).run("--version");
     } catch (SandboxException e) {
-      return new Health.Unhealthy(e.fault().what(), e.fault().remedy());
+      return new Health.Unhealthy(e.fault().problem(), e.fault().remedy());
     }
     return processes.health();
   }
@@ -81,8 +81,8 @@ final class WorktreeProvider implements Provider {
 
   @Override
   public Sandbox create(SandboxSpec spec) {
-    SpecValidation.refuse(SpecValidation.hostViolations(spec));
-    return turns.take(spec.id(), () -> createInTurn(spec));
+    SpecValidation.throwIfInvalid(SpecValidation.hostViolations(spec));
+    return turns.withLock(spec.id(), () -> createInTurn(spec));
   }
 
   private Sandbox createInTurn(SandboxSpec spec) {
@@ -100,8 +100,8 @@ final class WorktreeProvider implements Provider {
           .exception();
     }
     try {
-      worktree.make(repository(spec), spec.image().orElse("HEAD"));
-      return processes.create(spec.toBuilder().noImage().workspacePath(worktree.tree()).build());
+      worktree.create(repository(spec), spec.image().orElse("HEAD"));
+      return processes.create(spec.toBuilder().clearImage().workspacePath(worktree.tree()).build());
     } catch (IOException e) {
       removeAfter(worktree, e);
       throw Fault.of(
@@ -143,14 +143,14 @@ final class WorktreeProvider implements Provider {
   }
 
   @Override
-  public List<Sighting> inventory() {
-    List<Sighting> found = new ArrayList<>(processes.inventory());
+  public List<InventoryItem> inventory() {
+    List<InventoryItem> found = new ArrayList<>(processes.inventory());
     Set<SandboxId> known = new HashSet<>();
     found.forEach(sighting -> known.add(sighting.id()));
     for (SandboxId id : notedTrees()) {
       if (known.add(id)) {
         found.add(
-            new Sighting(
+            new InventoryItem(
                 id,
                 SandboxState.ERROR,
                 context.clock().instant(),
@@ -181,8 +181,8 @@ final class WorktreeProvider implements Provider {
   }
 
   @Override
-  public void destroy(SandboxId id, Destroy how) {
-    turns.take(
+  public void destroy(SandboxId id, DestroyOptions how) {
+    turns.withLock(
         id,
         () -> {
           destroyInTurn(id, how);
@@ -190,14 +190,14 @@ final class WorktreeProvider implements Provider {
         });
   }
 
-  private void destroyInTurn(SandboxId id, Destroy how) {
+  private void destroyInTurn(SandboxId id, DestroyOptions how) {
     Worktree worktree = worktree(id);
     if (!how.force()) {
-      worktree.refuseUnsaved();
+      worktree.requireNoUnsavedWork();
     }
     processes.destroy(id, how);
     if (!how.force()) {
-      worktree.refuseUnsaved(); // of a last moment; the processes are gone, the work stays
+      worktree.requireNoUnsavedWork(); // of a last moment; the processes are gone, the work stays
     }
     try {
       worktree.remove();

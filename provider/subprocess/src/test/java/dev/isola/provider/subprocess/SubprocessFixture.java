@@ -1,10 +1,10 @@
 package dev.isola.provider.subprocess;
 
 import dev.isola.link.local.SandboxFolder;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.InstanceId;
+import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
-import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderContext;
@@ -34,8 +34,8 @@ abstract class SubprocessFixture {
 
   @AfterEach
   void destroyAll() throws IOException {
-    for (Sighting left : provider.inventory()) {
-      provider.destroy(left.id(), Destroy.FORCE);
+    for (InventoryItem left : provider.inventory()) {
+      provider.destroy(left.id(), DestroyOptions.FORCE);
     }
     provider.close();
     new SandboxFolder(data).remove();

@@ -10,11 +10,11 @@ import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.link.local.SandboxRecord;
 import dev.isola.spi.Bytes;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
+import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
-import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Sandbox;
@@ -34,7 +34,7 @@ import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -67,7 +67,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   void isHealthyAndDescribesItself() {
     assertThat(provider.health()).isInstanceOf(Health.Healthy.class);
     assertThat(provider.info().name()).isEqualTo("subprocess");
-    assertThat(provider.info().requirements()).hasSize(1);
+    assertThat(provider.info().prerequisites()).hasSize(1);
   }
 
   @Test
@@ -117,11 +117,11 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
     sandbox.start(Command.shell("setsid sleep 1000 & sleep 1000")).close();
     Path folder = Path.of(provider.inventory().getFirst().details().get("folder"));
     assertThat(folder).exists();
-    provider.destroy(sandbox.id(), Destroy.NORMAL);
-    provider.destroy(sandbox.id(), Destroy.NORMAL);
+    provider.destroy(sandbox.id(), DestroyOptions.NORMAL);
+    provider.destroy(sandbox.id(), DestroyOptions.NORMAL);
     assertThat(folder).doesNotExist();
     assertThat(provider.inventory()).isEmpty();
-    assertThat(AgentProcess.marked(INSTANCE, sandbox.id().value())).isEmpty();
+    assertThat(AgentProcess.findByCommandLine(INSTANCE, sandbox.id().value())).isEmpty();
   }
 
   @Test
@@ -135,7 +135,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
               .<Callable<Boolean>>map(
                   side ->
                       () -> {
-                        side.destroy(sandbox.id(), Destroy.FORCE);
+                        side.destroy(sandbox.id(), DestroyOptions.FORCE);
                         return true;
                       })
               .toList();
@@ -149,7 +149,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   @Test
   void afterDestroyEveryCallIsGone() {
     Sandbox sandbox = create();
-    provider.destroy(sandbox.id(), Destroy.NORMAL);
+    provider.destroy(sandbox.id(), DestroyOptions.NORMAL);
     assertThat(sandbox.state()).isEqualTo(SandboxState.DESTROYED);
     assertThatThrownBy(() -> sandbox.run(Command.argv("true"))).isInstanceOf(Gone.class);
     assertThatThrownBy(() -> sandbox.files().stat("/workspace", NOFOLLOW_LINKS))
@@ -159,7 +159,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
 
   @Test
   void destroyOfAnUnknownSandboxIsSilent() {
-    provider.destroy(new SandboxId("nosuch"), Destroy.NORMAL);
+    provider.destroy(new SandboxId("nosuch"), DestroyOptions.NORMAL);
     assertThat(provider.attach(new SandboxId("nosuch"))).isEmpty();
   }
 
@@ -174,8 +174,8 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
     try (Provider other = another()) {
       assertThat(other.inventory())
           .singleElement()
-          .returns(SandboxState.RUNNING, Sighting::state)
-          .returns(sandbox.id(), Sighting::id);
+          .returns(SandboxState.RUNNING, InventoryItem::state)
+          .returns(sandbox.id(), InventoryItem::id);
       Attaching attaching =
           other.attach(sandbox.id()).orElseThrow().as(Attaching.class).orElseThrow();
       Execution again = attaching.attach(execution.id(), first.end());
@@ -197,10 +197,10 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
     writeUnfinished(whole, folder, whole.createdAt(), false);
     try (Provider other = another()) {
       assertThat(other.inventory().getFirst().state()).isEqualTo(SandboxState.RUNNING);
-      other.destroy(sandbox.id(), Destroy.NORMAL);
+      other.destroy(sandbox.id(), DestroyOptions.NORMAL);
       assertThat(other.inventory()).isEmpty();
     }
-    assertThat(whole.agent().orElseThrow().alive()).isFalse();
+    assertThat(whole.agent().orElseThrow().isAlive()).isFalse();
   }
 
   @Test
@@ -211,14 +211,16 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
     try (Provider other = another()) {
       writeUnfinished(whole, folder, whole.createdAt(), true);
       Sandbox next = other.create(SandboxSpec.builder(new SandboxId("next1")).build());
-      assertThat(whole.agent().orElseThrow().alive()).as("it may still be in the making").isTrue();
-      other.destroy(next.id(), Destroy.FORCE);
+      assertThat(whole.agent().orElseThrow().isAlive())
+          .as("it may still be in the making")
+          .isTrue();
+      other.destroy(next.id(), DestroyOptions.FORCE);
 
       writeUnfinished(whole, folder, whole.createdAt().minus(Duration.ofHours(2)), true);
       next = other.create(SandboxSpec.builder(new SandboxId("next2")).build());
-      assertThat(whole.agent().orElseThrow().alive()).isFalse();
+      assertThat(whole.agent().orElseThrow().isAlive()).isFalse();
       assertThat(folder.path()).doesNotExist();
-      other.destroy(next.id(), Destroy.FORCE);
+      other.destroy(next.id(), DestroyOptions.FORCE);
     }
   }
 
@@ -251,7 +253,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
     assertThatThrownBy(() -> provider.create(SandboxSpec.builder(sandbox.id()).build()))
         .isInstanceOf(Conflict.class)
         .hasMessageContaining("destroy it first");
-    provider.destroy(sandbox.id(), Destroy.NORMAL);
+    provider.destroy(sandbox.id(), DestroyOptions.NORMAL);
     assertThat(provider.inventory()).isEmpty();
   }
 
@@ -293,7 +295,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
         .atMost(Duration.ofSeconds(5))
         .until(() -> provider.inventory().getFirst().state() == SandboxState.ERROR);
     Sandbox next = create();
-    assertThat(provider.inventory()).singleElement().returns(next.id(), Sighting::id);
+    assertThat(provider.inventory()).singleElement().returns(next.id(), InventoryItem::id);
   }
 
   @Test
@@ -303,7 +305,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
     assertThat(sandbox.run(Command.shell("cat given.txt; pwd")).stdout().text())
         .isEqualTo("given" + folder + "\n");
     sandbox.files().writeText("/workspace/made.txt", "made", UTF_8);
-    provider.destroy(sandbox.id(), Destroy.NORMAL);
+    provider.destroy(sandbox.id(), DestroyOptions.NORMAL);
     assertThat(folder.resolve("made.txt")).hasContent("made");
   }
 
@@ -312,7 +314,9 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
     if (provider.info().support().volumeTypes().isEmpty()) {
       assertThatThrownBy(
               () ->
-                  create(spec -> spec.volume(Volume.bind(folder.toString(), "/workspace/m", true))))
+                  create(
+                      spec ->
+                          spec.volume(VolumeMount.bind(folder.toString(), "/workspace/m", true))))
           .isInstanceOf(ProviderUnavailable.class);
       return;
     }
@@ -320,13 +324,13 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
     Sandbox sandbox =
         create(
             spec ->
-                spec.volume(Volume.bind(folder.toString(), "/workspace/ro", true))
-                    .volume(Volume.bind(folder.toString(), "/workspace/deep/rw", false)));
+                spec.volume(VolumeMount.bind(folder.toString(), "/workspace/ro", true))
+                    .volume(VolumeMount.bind(folder.toString(), "/workspace/deep/rw", false)));
     assertThat(sandbox.run(Command.shell("cat ro/a; echo x > ro/b")).exitCode()).isNotZero();
     assertThat(sandbox.run(Command.shell("echo new > deep/rw/b")).succeeded()).isTrue();
     assertThat(folder.resolve("b")).hasContent("new");
     assertThat(sandbox.files().readText("/workspace/ro/a", UTF_8, 100)).isEqualTo("inside");
-    provider.destroy(sandbox.id(), Destroy.NORMAL);
+    provider.destroy(sandbox.id(), DestroyOptions.NORMAL);
     assertThat(folder.resolve("a")).as("what was mounted is not removed").exists();
   }
 
@@ -338,9 +342,12 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
             "GPUs", spec -> spec.gpus(1),
             "network mode none", spec -> spec.network(Network.of(NetworkMode.NONE)),
             "network mode bridge", spec -> spec.network(Network.of(NetworkMode.BRIDGE)),
-            "mounts outside /workspace", spec -> spec.volume(Volume.bind("/tmp", "/data", true)),
+            "mounts outside /workspace",
+                spec -> spec.volume(VolumeMount.bind("/tmp", "/data", true)),
             "volumes of type tmpfs",
-                spec -> spec.volume(new Volume(Volume.Type.TMPFS, "", "/workspace/t", false)));
+                spec ->
+                    spec.volume(
+                        new VolumeMount(VolumeMount.Type.TMPFS, "", "/workspace/t", false)));
     cases.forEach(
         (name, with) ->
             assertThatThrownBy(() -> create(with))
@@ -356,7 +363,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
                 create(
                     spec ->
                         spec.workspacePath(Path.of("/no/such/folder"))
-                            .volume(Volume.bind("/no/such/source", "/workspace/m", true))))
+                            .volume(VolumeMount.bind("/no/such/source", "/workspace/m", true))))
         .isInstanceOf(InvalidRequest.class)
         .hasMessageContaining("/no/such/folder")
         .hasMessageContaining("/no/such/source");

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.link.local.SandboxFolder;
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
 import dev.isola.spi.InstanceId;
+import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
-import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.ErrorCode;
@@ -50,8 +50,8 @@ final class WorktreeTest {
 
   @AfterEach
   void destroyAll() throws IOException {
-    for (Sighting left : provider.inventory()) {
-      provider.destroy(left.id(), Destroy.FORCE);
+    for (InventoryItem left : provider.inventory()) {
+      provider.destroy(left.id(), DestroyOptions.FORCE);
     }
     provider.close();
     new SandboxFolder(data).remove();
@@ -111,8 +111,8 @@ final class WorktreeTest {
   void aCleanTreeIsRemovedWithItsBranch() throws Exception {
     Sandbox sandbox = provider.create(spec().build());
     run(sandbox, "true");
-    provider.destroy(sandbox.id(), Destroy.NORMAL);
-    provider.destroy(sandbox.id(), Destroy.NORMAL);
+    provider.destroy(sandbox.id(), DestroyOptions.NORMAL);
+    provider.destroy(sandbox.id(), DestroyOptions.NORMAL);
     assertThat(sh("git worktree list").lines()).hasSize(1);
     assertThat(sh("git branch --list 'isola/*'")).isEmpty();
     assertThat(provider.inventory()).isEmpty();
@@ -124,13 +124,13 @@ final class WorktreeTest {
     Sandbox sandbox = provider.create(spec().build());
     run(sandbox, "echo precious > work.txt");
     Path tree = data.resolve("trees/" + sandbox.id());
-    assertThatThrownBy(() -> provider.destroy(sandbox.id(), Destroy.NORMAL))
+    assertThatThrownBy(() -> provider.destroy(sandbox.id(), DestroyOptions.NORMAL))
         .isInstanceOfSatisfying(
             Conflict.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.UNSAVED_WORK))
         .hasMessageContaining(tree.toString());
     assertThat(tree.resolve("work.txt")).hasContent("precious");
     assertThat(run(sandbox, "cat work.txt")).as("it still runs").isEqualTo("precious");
-    provider.destroy(sandbox.id(), Destroy.FORCE);
+    provider.destroy(sandbox.id(), DestroyOptions.FORCE);
     assertThat(tree).doesNotExist();
   }
 
@@ -138,11 +138,11 @@ final class WorktreeTest {
   void unpushedCommitsAreNotRemovedUntilSomethingElseHasThem() throws Exception {
     Sandbox sandbox = provider.create(spec().build());
     run(sandbox, "echo x > b.txt && git add b.txt && " + COMMIT + "work");
-    assertThatThrownBy(() -> provider.destroy(sandbox.id(), Destroy.NORMAL))
+    assertThatThrownBy(() -> provider.destroy(sandbox.id(), DestroyOptions.NORMAL))
         .isInstanceOf(Conflict.class)
         .hasMessageContaining("1 unpushed commits");
     sh("git merge -q isola/" + sandbox.id());
-    provider.destroy(sandbox.id(), Destroy.NORMAL);
+    provider.destroy(sandbox.id(), DestroyOptions.NORMAL);
     assertThat(repository.resolve("b.txt")).exists();
   }
 
@@ -152,7 +152,7 @@ final class WorktreeTest {
     run(sandbox, "echo precious > work.txt");
     org.awaitility.Awaitility.await()
         .until(() -> provider.inventory().getFirst().state() == SandboxState.ERROR);
-    assertThatThrownBy(() -> provider.destroy(sandbox.id(), Destroy.NORMAL))
+    assertThatThrownBy(() -> provider.destroy(sandbox.id(), DestroyOptions.NORMAL))
         .isInstanceOf(Conflict.class);
     assertThat(data.resolve("trees/" + sandbox.id() + "/work.txt")).exists();
   }
@@ -162,7 +162,7 @@ final class WorktreeTest {
     Sandbox sandbox = provider.create(spec().build());
     try (Provider other = open()) {
       assertThat(run(other.attach(sandbox.id()).orElseThrow(), "cat a.txt")).isEqualTo("two");
-      other.destroy(sandbox.id(), Destroy.NORMAL);
+      other.destroy(sandbox.id(), DestroyOptions.NORMAL);
     }
     assertThat(sh("git worktree list").lines()).hasSize(1);
   }
@@ -187,6 +187,6 @@ final class WorktreeTest {
   void programsDoNotLitterTheTree() {
     Sandbox sandbox = provider.create(spec().build());
     run(sandbox, "echo x > ~/.cache-of-something");
-    provider.destroy(sandbox.id(), Destroy.NORMAL);
+    provider.destroy(sandbox.id(), DestroyOptions.NORMAL);
   }
 }

@@ -1,7 +1,7 @@
 package dev.isola.provider.wrong;
 
 import dev.isola.app.Main;
-import dev.isola.provider.neighbour.wrong.Neighbour;
+import dev.isola.provider.other.wrong.OtherProvider;
 import java.util.logging.Logger;
 
 /** Breaks every rule that a provider can break. */
@@ -12,7 +12,7 @@ final class WrongManager {
     return Main.class;
   }
 
-  void chat(Neighbour neighbour) {
+  void chat(OtherProvider neighbour) {
     logger.info("to the wrong log");
     System.out.println(neighbour.hashCode());
   }

@@ -25,7 +25,7 @@ import java.util.Set;
 final class CapabilityFaults {
   private CapabilityFaults() {}
 
-  static <C extends Capability> C in(Class<C> capability, C given, Faults faults) {
+  static <C extends Capability> C in(Class<C> capability, C given, PlantedFaults faults) {
     Capability planted =
         switch (given) {
           case Attaching attaching when faults.has(PlantedFault.ATTACH_IGNORES_OFFSET) ->
@@ -46,10 +46,10 @@ final class CapabilityFaults {
                   arguments ->
                       snapshotting.restore(
                           (String) arguments[0],
-                          new ZeroedFiles((InputStream) arguments[1]),
+                          new ZeroedTarStream((InputStream) arguments[1]),
                           (TreeLimits) arguments[2]));
           case Forking forking when faults.has(PlantedFault.FORKS_SEE_LATER_WRITES) ->
-              (Forking) () -> new LateOrigin(forking);
+              (Forking) () -> new LateForkPoint(forking);
           case Pausing pausing -> new MemoryPausing(pausing, faults);
           default -> given;
         };
@@ -75,15 +75,15 @@ final class CapabilityFaults {
   }
 
   /** Takes the files of its source when a fork is made, instead of when it was asked to. */
-  private record LateOrigin(Forking source) implements Forking.Origin {
+  private record LateForkPoint(Forking source) implements Forking.ForkPoint {
     @Override
-    public Duration held() {
+    public Duration frozenFor() {
       return Duration.ZERO;
     }
 
     @Override
     public Sandbox create(SandboxSpec spec) {
-      try (Forking.Origin now = source.freeze()) {
+      try (Forking.ForkPoint now = source.createForkPoint()) {
         return now.create(spec);
       }
     }
@@ -93,7 +93,7 @@ final class CapabilityFaults {
   }
 
   /** Pauses in memory only: the agent of this provider is not booted twice. */
-  private record MemoryPausing(Pausing pausing, Faults faults) implements Pausing {
+  private record MemoryPausing(Pausing pausing, PlantedFaults faults) implements Pausing {
     @Override
     public Set<PauseKind> kinds() {
       return Set.of(PauseKind.MEMORY);

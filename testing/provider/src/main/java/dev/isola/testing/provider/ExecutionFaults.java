@@ -19,7 +19,7 @@ final class ExecutionFaults {
 
   private ExecutionFaults() {}
 
-  static Execution in(Execution execution, Faults faults) {
+  static Execution in(Execution execution, PlantedFaults faults) {
     if (faults.has(PlantedFault.EXIT_CODE_LOST)) {
       return withAwait(execution, exit -> exit instanceof Exit.Exited ? new Exit.Exited(0) : exit);
     }

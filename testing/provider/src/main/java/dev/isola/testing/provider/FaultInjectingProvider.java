@@ -1,19 +1,19 @@
 package dev.isola.testing.provider;
 
-import dev.isola.spi.Destroy;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
+import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Secret;
-import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
-import dev.isola.spi.provider.FirstSteps;
 import dev.isola.spi.provider.HostResources;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.spi.provider.SandboxInitializer;
 import dev.isola.spi.spec.SandboxSpec;
 import java.util.List;
 import java.util.Map;
@@ -30,11 +30,11 @@ final class FaultInjectingProvider implements Provider {
       "find . | awk 'length > 4096 {found = 1} END {exit !found}'";
 
   private final Provider delegate;
-  private final Faults faults;
+  private final PlantedFaults faults;
   private final Set<SandboxId> created = ConcurrentHashMap.newKeySet();
-  private final Map<SandboxId, Sighting> destroyed = new ConcurrentHashMap<>();
+  private final Map<SandboxId, InventoryItem> destroyed = new ConcurrentHashMap<>();
 
-  FaultInjectingProvider(Provider delegate, Faults faults) {
+  FaultInjectingProvider(Provider delegate, PlantedFaults faults) {
     this.delegate = delegate;
     this.faults = faults;
   }
@@ -57,7 +57,7 @@ final class FaultInjectingProvider implements Provider {
   @Override
   public Sandbox create(SandboxSpec spec) {
     if (faults.has(PlantedFault.CREATE_REPLACES)) {
-      delegate.destroy(spec.id(), Destroy.FORCE);
+      delegate.destroy(spec.id(), DestroyOptions.FORCE);
     }
     created.add(spec.id());
     if (faults.has(PlantedFault.VOLUME_FOLLOWS_LINKS) && !spec.volumes().isEmpty()) {
@@ -81,9 +81,9 @@ final class FaultInjectingProvider implements Provider {
   private Sandbox createInARace(SandboxSpec spec) {
     boolean existed = delegate.attach(spec.id()).isPresent();
     LockSupport.parkNanos(RACE_NANOS);
-    Sandbox made = delegate.create(spec.toBuilder().nothingAtFirst().build());
+    Sandbox made = delegate.create(spec.toBuilder().clearInitialization().build());
     if (!existed) {
-      FirstSteps.take(made, spec, spec::startupTimeout);
+      SandboxInitializer.initialize(made, spec, spec::startupTimeout);
     }
     return made;
   }
@@ -115,18 +115,18 @@ final class FaultInjectingProvider implements Provider {
   }
 
   @Override
-  public List<Sighting> inventory() {
+  public List<InventoryItem> inventory() {
     return Stream.concat(delegate.inventory().stream(), destroyed.values().stream()).toList();
   }
 
   @Override
-  public void destroy(SandboxId id, Destroy how) {
+  public void destroy(SandboxId id, DestroyOptions how) {
     if (!how.force() && faults.has(PlantedFault.DEEP_TREES_STAY) && hasDeepTree(id)) {
       throw Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, "a path is too long", "no way")
           .sandbox(id)
           .exception();
     }
-    if (faults.has(PlantedFault.DESTROY_LEAVES_SIGHTING)) {
+    if (faults.has(PlantedFault.DESTROY_LEAVES_INVENTORY_ITEM)) {
       delegate.inventory().stream()
           .filter(seen -> seen.id().equals(id))
           .forEach(seen -> destroyed.put(id, seen));
@@ -145,7 +145,7 @@ final class FaultInjectingProvider implements Provider {
   @Override
   public void close() {
     if (faults.has(PlantedFault.CLOSE_FORGETS)) {
-      created.forEach(id -> delegate.destroy(id, Destroy.FORCE));
+      created.forEach(id -> delegate.destroy(id, DestroyOptions.FORCE));
     }
     delegate.close();
   }

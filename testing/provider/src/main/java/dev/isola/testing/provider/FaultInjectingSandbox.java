@@ -14,10 +14,10 @@ import java.util.Optional;
 /** Plants the faults of a sandbox: in its commands, files and capabilities. */
 final class FaultInjectingSandbox implements Sandbox {
   private final Sandbox delegate;
-  private final Faults faults;
+  private final PlantedFaults faults;
   private final VolumeLinks links;
 
-  FaultInjectingSandbox(Sandbox delegate, Faults faults, VolumeLinks links) {
+  FaultInjectingSandbox(Sandbox delegate, PlantedFaults faults, VolumeLinks links) {
     this.delegate = delegate;
     this.faults = faults;
     this.links = links;

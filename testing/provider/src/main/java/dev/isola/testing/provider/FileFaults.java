@@ -22,7 +22,7 @@ final class FileFaults {
 
   private FileFaults() {}
 
-  static FileSystem in(FileSystem files, Faults faults) {
+  static FileSystem in(FileSystem files, PlantedFaults faults) {
     if (faults.has(PlantedFault.WRITE_NOT_ATOMIC)) {
       return Interception.of(
           FileSystem.class,

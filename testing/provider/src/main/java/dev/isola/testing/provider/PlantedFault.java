@@ -8,7 +8,7 @@ import java.util.Optional;
  */
 public enum PlantedFault {
   /** The inventory goes on showing a sandbox that was destroyed. */
-  DESTROY_LEAVES_SIGHTING("Lifecycle"),
+  DESTROY_LEAVES_INVENTORY_ITEM("Lifecycle"),
   /** A failing command looks as if it had succeeded. */
   EXIT_CODE_LOST("Exec"),
   /** The timeout kills the command and forgets what it started. */

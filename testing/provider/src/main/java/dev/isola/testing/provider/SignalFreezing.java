@@ -1,7 +1,7 @@
 package dev.isola.testing.provider;
 
 import dev.isola.link.local.AgentProcess;
-import dev.isola.link.local.Freezing;
+import dev.isola.link.local.SandboxFreezer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -13,7 +13,7 @@ import java.util.List;
  * Stops an agent and its commands by {@code SIGSTOP}, which a guest process can undo: good enough
  * for a test double. The agent is stopped first, so that it does not notice.
  */
-final class SignalFreezing implements Freezing {
+final class SignalFreezing implements SandboxFreezer {
   private final AgentProcess agent;
 
   SignalFreezing(AgentProcess agent) {
@@ -35,8 +35,8 @@ final class SignalFreezing implements Freezing {
   }
 
   @Override
-  public boolean frozen() {
-    return agent.alive() && "Tt".indexOf(state(agent.pid())) >= 0;
+  public boolean isFrozen() {
+    return agent.isAlive() && "Tt".indexOf(state(agent.pid())) >= 0;
   }
 
   private List<Long> running() {
@@ -45,7 +45,7 @@ final class SignalFreezing implements Freezing {
 
   private List<Long> tree() {
     List<Long> pids = new ArrayList<>();
-    if (agent.alive()) {
+    if (agent.isAlive()) {
       pids.add(agent.pid());
       ProcessHandle.of(agent.pid()).stream()
           .flatMap(ProcessHandle::descendants)

@@ -3,8 +3,8 @@ package dev.isola.testing.provider;
 import dev.isola.link.BootRecord.Namespaces;
 import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.Booter;
-import dev.isola.link.local.Freezing;
 import dev.isola.link.local.SandboxFolder;
+import dev.isola.link.local.SandboxFreezer;
 import dev.isola.link.local.SandboxRecord;
 import dev.isola.provider.subprocess.SubprocessBooter;
 import dev.isola.spi.Health;
@@ -52,11 +52,11 @@ final class TestBooter implements Booter {
   private static final Duration LINGER = Duration.ofMinutes(10);
 
   private final ProviderContext context;
-  private final Faults faults;
+  private final PlantedFaults faults;
   private final Booter processes;
   private final Booter offline;
 
-  TestBooter(ProviderContext context, Faults faults) {
+  TestBooter(ProviderContext context, PlantedFaults faults) {
     this.context = context;
     this.faults = faults;
     boolean bare = faults.has(PlantedFault.RUNS_ON_THE_BARE_HOST);
@@ -88,8 +88,8 @@ final class TestBooter implements Booter {
   }
 
   @Override
-  public void refuse(SandboxSpec spec) {
-    processes.refuse(spec);
+  public void validate(SandboxSpec spec) {
+    processes.validate(spec);
   }
 
   private static boolean isOffline(SandboxSpec spec) {
@@ -97,14 +97,14 @@ final class TestBooter implements Booter {
   }
 
   @Override
-  public AgentProcess boot(Booting booting) throws IOException {
+  public AgentProcess boot(BootRequest booting) throws IOException {
     SandboxSpec spec = booting.spec();
     SandboxSpec bounded =
         spec.linger().isPresent() ? spec : spec.toBuilder().linger(LINGER).build();
-    Booting plain =
-        new Booting(bounded, booting.record(), booting.folder(), List.of(), booting.patience());
+    BootRequest plain =
+        new BootRequest(bounded, booting.record(), booting.folder(), List.of(), booting.timeout());
     AgentProcess agent = (isOffline(spec) ? offline : processes).boot(plain);
-    AgentsOfThisJvm.add(agent);
+    SpawnedAgents.add(agent);
     for (String layer : booting.layers()) {
       copy(Path.of(layer), booting.record().workspace());
     }
@@ -112,7 +112,7 @@ final class TestBooter implements Booter {
   }
 
   @Override
-  public Optional<Freezing> freezing(SandboxId id) {
+  public Optional<SandboxFreezer> freezer(SandboxId id) {
     return record(new SandboxFolder(context.dataFolder().resolve("sandboxes").resolve(id.value())))
         .flatMap(SandboxRecord::agent)
         .map(SignalFreezing::new);
@@ -127,12 +127,13 @@ final class TestBooter implements Booter {
   }
 
   @Override
-  public Frozen freeze(SandboxId id, SandboxFolder folder, AgentProcess agent) throws IOException {
+  public FrozenLayers freezeLayers(SandboxId id, SandboxFolder folder, AgentProcess agent)
+      throws IOException {
     SandboxRecord record = record(folder).orElseThrow(() -> new IOException(id + " has no record"));
     Path copied = context.dataFolder().resolve("forks").resolve(UUID.randomUUID().toString());
     Files.createDirectories(copied);
-    Freezing processes = new SignalFreezing(agent);
-    boolean paused = processes.frozen();
+    SandboxFreezer processes = new SignalFreezing(agent);
+    boolean paused = processes.isFrozen();
     long began = System.nanoTime();
     try {
       processes.freeze();
@@ -143,12 +144,12 @@ final class TestBooter implements Booter {
       }
     }
     Duration held = Duration.ofNanos(System.nanoTime() - began);
-    return new Frozen(List.of(copied.toString()), copied.toString(), held);
+    return new FrozenLayers(List.of(copied.toString()), copied.toString(), held);
   }
 
   @Override
-  public void letGo(Frozen frozen) throws IOException {
-    new SandboxFolder(Path.of(frozen.holder())).remove();
+  public void releaseLayers(FrozenLayers frozen) throws IOException {
+    new SandboxFolder(Path.of(frozen.leaseId())).remove();
   }
 
   private static void copy(Path from, Path to) throws IOException {

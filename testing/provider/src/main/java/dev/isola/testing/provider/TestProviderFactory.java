@@ -32,7 +32,7 @@ public final class TestProviderFactory implements ProviderFactory {
 
   @Override
   public Provider create(ProviderConfig config, ProviderContext context) {
-    Faults faults = Faults.from(config);
+    PlantedFaults faults = PlantedFaults.from(config);
     return new FaultInjectingProvider(
         new LocalProvider(context, new TestBooter(context, faults)), faults);
   }

@@ -8,7 +8,7 @@ import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.provider.SpecFeature;
 import dev.isola.spi.provider.SpecSupport;
 import dev.isola.spi.spec.NetworkMode;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.Set;
@@ -17,7 +17,7 @@ import java.util.Set;
 final class TestProviderInfo {
   private TestProviderInfo() {}
 
-  static ProviderInfo of(ProviderInfo processes, Faults faults) {
+  static ProviderInfo of(ProviderInfo processes, PlantedFaults faults) {
     SpecSupport support = processes.support();
     return new ProviderInfo(
         TestProviderFactory.NAME,
@@ -30,9 +30,11 @@ final class TestProviderInfo {
             NetworkNamespace.available()
                 ? Set.of(NetworkMode.HOST, NetworkMode.NONE)
                 : support.networkModes(),
-            faults.has(PlantedFault.VOLUME_FOLLOWS_LINKS) ? Set.of(Volume.Type.BIND) : Set.of(),
+            faults.has(PlantedFault.VOLUME_FOLLOWS_LINKS)
+                ? Set.of(VolumeMount.Type.BIND)
+                : Set.of(),
             limits(support.enforcedLimits(), faults)),
-        processes.requirements(),
+        processes.prerequisites(),
         processes.cleanup(),
         TestProviderFactory.PROFILE.startup());
   }
@@ -45,14 +47,14 @@ final class TestProviderInfo {
     return features;
   }
 
-  private static Isolation isolation(Faults faults) {
+  private static Isolation isolation(PlantedFaults faults) {
     return faults.has(PlantedFault.RUNS_ON_THE_BARE_HOST)
             || faults.has(PlantedFault.LIMIT_NOT_VISIBLE)
         ? Isolation.CONTAINER
         : TestProviderFactory.PROFILE.isolation();
   }
 
-  private static Set<Class<? extends Capability>> capabilities(Faults faults) {
+  private static Set<Class<? extends Capability>> capabilities(PlantedFaults faults) {
     Set<Class<? extends Capability>> capabilities = new HashSet<>(TestBooter.CAPABILITIES);
     if (faults.has(PlantedFault.DECLARES_TOO_MUCH)) {
       capabilities.add(PortDialing.class);
@@ -60,7 +62,7 @@ final class TestProviderInfo {
     return capabilities;
   }
 
-  private static Set<LimitKind> limits(Set<LimitKind> enforced, Faults faults) {
+  private static Set<LimitKind> limits(Set<LimitKind> enforced, PlantedFaults faults) {
     Set<LimitKind> limits = EnumSet.copyOf(enforced);
     if (faults.has(PlantedFault.DISK_NOT_ENFORCED)
         || faults.has(PlantedFault.UNNAMED_FILES_ARE_FREE)) {

@@ -2,7 +2,7 @@ package dev.isola.testing.provider;
 
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -22,8 +22,8 @@ record VolumeLinks(Map<String, String> sources) {
 
   static VolumeLinks of(SandboxSpec spec) {
     Map<String, String> sources = new HashMap<>();
-    for (Volume outer : spec.volumes()) {
-      for (Volume inner : spec.volumes()) {
+    for (VolumeMount outer : spec.volumes()) {
+      for (VolumeMount inner : spec.volumes()) {
         if (inner.destination().startsWith(outer.destination() + "/")) {
           String name = inner.destination().substring(outer.destination().length() + 1);
           Path link = Path.of(outer.source(), name);

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.conformance.CheckResult;
 import dev.isola.conformance.CheckResult.Outcome;
-import dev.isola.conformance.LeakWatch;
+import dev.isola.conformance.CheckRunner;
+import dev.isola.conformance.LeakCheck;
 import dev.isola.conformance.ProviderUnderTest;
-import dev.isola.conformance.Runner;
-import dev.isola.conformance.kit.Kit;
+import dev.isola.conformance.kit.ConformanceKit;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.provider.ProviderConfig;
 import java.nio.file.Path;
@@ -47,12 +47,13 @@ class EscapeControlTest {
     ProviderUnderTest underTest =
         new ProviderUnderTest(
             new TestProviderFactory(),
-            new ProviderConfig(Map.of(Faults.SETTING, PlantedFault.RUNS_ON_THE_BARE_HOST.name())),
+            new ProviderConfig(
+                Map.of(PlantedFaults.SETTING, PlantedFault.RUNS_ON_THE_BARE_HOST.name())),
             new InstanceId("fallen"),
             data);
-    try (Runner runner = new Runner(underTest, LeakWatch.NONE)) {
+    try (CheckRunner runner = new CheckRunner(underTest, LeakCheck.NONE)) {
       List<CheckResult> results =
-          Kit.checks("Escape").stream()
+          ConformanceKit.checks("Escape").stream()
               .filter(check -> !check.id().equals(NOT_RUN))
               .map(runner::run)
               .toList();

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.isola.conformance.CheckCase;
 import dev.isola.conformance.CheckResult;
 import dev.isola.conformance.CheckResult.Outcome;
-import dev.isola.conformance.LeakWatch;
+import dev.isola.conformance.CheckRunner;
+import dev.isola.conformance.LeakCheck;
 import dev.isola.conformance.ProviderUnderTest;
-import dev.isola.conformance.Runner;
-import dev.isola.conformance.kit.Kit;
+import dev.isola.conformance.kit.ConformanceKit;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.provider.ProviderConfig;
 import java.nio.file.Path;
@@ -41,7 +41,7 @@ class PlantedFaultsTest {
   @ParameterizedTest
   @EnumSource
   void isNoticed(PlantedFault fault, TestReporter reporter) {
-    Map<String, String> settings = Map.of(Faults.SETTING, fault.name());
+    Map<String, String> settings = Map.of(PlantedFaults.SETTING, fault.name());
     ProviderUnderTest underTest =
         new ProviderUnderTest(
             new TestProviderFactory(),
@@ -49,8 +49,10 @@ class PlantedFaultsTest {
             new InstanceId("planted"),
             data);
     List<CheckCase> checks =
-        Kit.checks(fault.group()).stream().filter(check -> fault.allows(check.id())).toList();
-    try (Runner runner = new Runner(underTest, LeakWatch.NONE)) {
+        ConformanceKit.checks(fault.group()).stream()
+            .filter(check -> fault.allows(check.id()))
+            .toList();
+    try (CheckRunner runner = new CheckRunner(underTest, LeakCheck.NONE)) {
       Optional<CheckResult> noticed =
           checks.stream()
               .map(runner::run)
@@ -68,6 +70,6 @@ class PlantedFaultsTest {
     List<String> covered =
         Arrays.stream(PlantedFault.values()).map(PlantedFault::group).distinct().toList();
     assertThat(Stream.concat(covered.stream(), WITHOUT.stream()))
-        .containsExactlyInAnyOrderElementsOf(Kit.groups());
+        .containsExactlyInAnyOrderElementsOf(ConformanceKit.groups());
   }
 }

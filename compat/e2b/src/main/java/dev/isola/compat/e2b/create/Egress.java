@@ -1,6 +1,6 @@
 package dev.isola.compat.e2b.create;
 
-import dev.isola.compat.e2b.model.Body;
+import dev.isola.compat.e2b.model.E2bRequestBody;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -24,7 +24,7 @@ record Egress(boolean internet, boolean denies) {
   /**
    * @param access says whether there is an internet, in words that are older than rules
    */
-  static Egress of(Body rules, boolean access) {
+  static Egress of(E2bRequestBody rules, boolean access) {
     for (String name : REFUSED) {
       boolean said =
           switch (rules.fields().get(name)) {
@@ -34,7 +34,7 @@ record Egress(boolean internet, boolean denies) {
             default -> true;
           };
       if (said) {
-        throw refused(name);
+        throw unsupported(name);
       }
     }
     List<String> denied = rules.texts("denyOut");
@@ -51,12 +51,12 @@ record Egress(boolean internet, boolean denies) {
       return Network.of(NetworkMode.NONE);
     }
     if (denies) {
-      throw refused("denyOut");
+      throw unsupported("denyOut");
     }
     return given == NetworkMode.NONE ? Network.DEFAULT : Network.of(given);
   }
 
-  private static SandboxException refused(String name) {
+  private static SandboxException unsupported(String name) {
     return Fault.of(
             ErrorCode.NOT_IMPLEMENTED,
             "network." + name + " cannot be kept here",

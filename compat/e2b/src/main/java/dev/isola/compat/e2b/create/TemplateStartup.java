@@ -1,11 +1,11 @@
 package dev.isola.compat.e2b.create;
 
-import dev.isola.compat.e2b.template.Kernel;
-import dev.isola.compat.e2b.template.Template;
+import dev.isola.compat.e2b.template.CodeInterpreter;
+import dev.isola.compat.e2b.template.E2bTemplate;
 import dev.isola.engine.startup.Startup;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import java.util.Optional;
 
 /** Translates what a template runs in a new sandbox into a startup of the engine. Pure. */
@@ -13,7 +13,7 @@ public final class TemplateStartup {
   private TemplateStartup() {}
 
   /** Returns the startup of a sandbox with this spec, which was made from the template. */
-  public static Startup of(Template template, SandboxSpec spec) {
+  public static Startup of(E2bTemplate template, SandboxSpec spec) {
     Startup startup = Startup.NONE;
     if (spec.user().isPresent() && spec.volumes().stream().anyMatch(TemplateStartup::isWritable)) {
       startup = startup.withVolumeOwner(spec.user().get());
@@ -22,17 +22,17 @@ public final class TemplateStartup {
       return startup;
     }
     Command start = command(template, template.start().get());
-    boolean kernel = Kernel.isOf(template);
-    Optional<String> ready = kernel ? Optional.of(Kernel.READY) : template.ready();
-    startup = startup.withStart(kernel ? Kernel.command(start) : start);
+    boolean kernel = CodeInterpreter.isStartOf(template);
+    Optional<String> ready = kernel ? Optional.of(CodeInterpreter.READY) : template.ready();
+    startup = startup.withStart(kernel ? CodeInterpreter.command(start) : start);
     return ready.isEmpty() ? startup : startup.withReady(command(template, ready.get()));
   }
 
-  private static boolean isWritable(Volume volume) {
-    return volume.type() == Volume.Type.VOLUME && !volume.readOnly();
+  private static boolean isWritable(VolumeMount volume) {
+    return volume.type() == VolumeMount.Type.VOLUME && !volume.readOnly();
   }
 
-  private static Command command(Template template, String text) {
+  private static Command command(E2bTemplate template, String text) {
     return Command.argv("/bin/bash", "-l", "-c", text)
         .withUser(template.user())
         .withCwd(template.folder());

@@ -23,8 +23,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /** The service {@code filesystem.Filesystem}: everything about files but their content. */
-record FilesystemRoutes(Inside inside, Watchers watchers) {
-  private static final Calls CALLS = new Calls("filesystem.Filesystem");
+record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
+  private static final ConnectService CALLS = new ConnectService("filesystem.Filesystem");
   private static final Duration LOOK_UP = Duration.ofMillis(500);
   private static final int MOST_ENTRIES = 100_000;
   private static final int FOLDER_MODE = 0755;
@@ -42,19 +42,19 @@ record FilesystemRoutes(Inside inside, Watchers watchers) {
         CALLS.unary("RemoveWatcher", "Stops to collect changes.", this::removeWatcher));
   }
 
-  private Map<String, ?> stat(Exchange exchange, Message message) {
-    Inside.Guest guest = inside.guest(exchange);
+  private Map<String, ?> stat(Exchange exchange, ConnectMessage message) {
+    SandboxAccess.SandboxUser guest = access.sandboxUser(exchange);
     return entry(guest.files(), guest.home().absolute(message.text("path").orElse("")));
   }
 
   private static Map<String, ?> entry(FileSystem files, String path) {
-    return Map.of("entry", new Entries(files).at(path));
+    return Map.of("entry", new FileEntries(files).at(path));
   }
 
-  private Map<String, ?> makeFolder(Exchange exchange, Message message) {
-    Inside.Guest guest = inside.guest(exchange);
+  private Map<String, ?> makeFolder(Exchange exchange, ConnectMessage message) {
+    SandboxAccess.SandboxUser guest = access.sandboxUser(exchange);
     FileSystem files = guest.files();
-    String path = guest.home().absolute(message.needed("path"));
+    String path = guest.home().absolute(message.requiredText("path"));
     Optional<FileInfo> before = found(files, path);
     if (before.isPresent()) {
       boolean folder = before.get().type() == FileType.FOLDER;
@@ -81,11 +81,11 @@ record FilesystemRoutes(Inside inside, Watchers watchers) {
     }
   }
 
-  private Map<String, ?> move(Exchange exchange, Message message) {
-    Inside.Guest guest = inside.guest(exchange);
+  private Map<String, ?> move(Exchange exchange, ConnectMessage message) {
+    SandboxAccess.SandboxUser guest = access.sandboxUser(exchange);
     FileSystem files = guest.files();
-    String from = guest.home().absolute(message.needed("source"));
-    String to = guest.home().absolute(message.needed("destination"));
+    String from = guest.home().absolute(message.requiredText("source"));
+    String to = guest.home().absolute(message.requiredText("destination"));
     files.stat(from, NOFOLLOW_LINKS); // before anything is made for it
     files.makeFolder(parent(to), FOLDER_MODE);
     files.move(from, to, true);
@@ -96,11 +96,11 @@ record FilesystemRoutes(Inside inside, Watchers watchers) {
     return path.substring(0, Math.max(1, path.lastIndexOf('/')));
   }
 
-  private Map<String, ?> list(Exchange exchange, Message message) {
-    Inside.Guest guest = inside.guest(exchange);
+  private Map<String, ?> list(Exchange exchange, ConnectMessage message) {
+    SandboxAccess.SandboxUser guest = access.sandboxUser(exchange);
     FileSystem files = guest.files();
     String path = guest.home().absolute(message.text("path").orElse(""));
-    long depth = Math.max(1, message.whole("depth").orElse(1L));
+    long depth = Math.max(1, message.wholeNumber("depth").orElse(1L));
     needFolder(files, path);
     try (Stream<FileInfo> found = files.list(path, (int) Math.min(depth, 1000))) {
       List<FileInfo> all = found.limit(MOST_ENTRIES + 1L).toList();
@@ -111,7 +111,7 @@ record FilesystemRoutes(Inside inside, Watchers watchers) {
                 "list a folder in it, or less deep")
             .exception();
       }
-      Entries entries = new Entries(files);
+      FileEntries entries = new FileEntries(files);
       return Map.of(
           "entries",
           all.stream()
@@ -128,10 +128,10 @@ record FilesystemRoutes(Inside inside, Watchers watchers) {
     }
   }
 
-  private Map<String, ?> remove(Exchange exchange, Message message) {
-    Inside.Guest guest = inside.guest(exchange);
+  private Map<String, ?> remove(Exchange exchange, ConnectMessage message) {
+    SandboxAccess.SandboxUser guest = access.sandboxUser(exchange);
     try {
-      guest.files().remove(guest.home().absolute(message.needed("path")), true);
+      guest.files().remove(guest.home().absolute(message.requiredText("path")), true);
     } catch (NotFound e) {
       if (e.code() != ErrorCode.FILE_NOT_FOUND) {
         throw e;
@@ -140,38 +140,43 @@ record FilesystemRoutes(Inside inside, Watchers watchers) {
     return Map.of();
   }
 
-  private Changes changes(Exchange exchange, Message message) {
-    Inside.Guest guest = inside.guest(exchange);
+  private WatchEvents changes(Exchange exchange, ConnectMessage message) {
+    SandboxAccess.SandboxUser guest = access.sandboxUser(exchange);
     FileSystem files = guest.files();
     String path = guest.home().absolute(message.text("path").orElse(""));
     needFolder(files, path);
-    return new Changes(
-        inside.able(guest.sandbox(), Watching.class).watch(path, message.flag("recursive", false)),
+    return new WatchEvents(
+        access
+            .requireCapability(guest.sandbox(), Watching.class)
+            .watch(path, message.flag("recursive", false)),
         path.equals("/") ? "" : path,
-        message.flag("includeEntry", false) ? Optional.of(new Entries(files)) : Optional.empty());
+        message.flag("includeEntry", false)
+            ? Optional.of(new FileEntries(files))
+            : Optional.empty());
   }
 
-  private Calls.Streaming.Rest watch(Exchange exchange) throws IOException {
-    Changes changes = changes(exchange, Frames.only(exchange));
+  private ConnectService.Streaming.ResponseStream watch(Exchange exchange) throws IOException {
+    WatchEvents changes = changes(exchange, ConnectStream.readSingle(exchange));
     return () -> {
       try (changes;
-          Frames frames = Frames.begin(exchange)) {
+          ConnectStream frames = ConnectStream.begin(exchange)) {
         follow(exchange, changes, frames);
       }
     };
   }
 
-  private static void follow(Exchange exchange, Changes changes, Frames frames) throws IOException {
-    long silence = ProcessRoutes.silence(exchange).toNanos();
+  private static void follow(Exchange exchange, WatchEvents changes, ConnectStream frames)
+      throws IOException {
+    long silence = ProcessRoutes.keepaliveInterval(exchange).toNanos();
     long begun = System.nanoTime();
-    long end = ProcessRoutes.patience(exchange).map(Duration::toNanos).orElse(Long.MAX_VALUE);
+    long end = ProcessRoutes.timeout(exchange).map(Duration::toNanos).orElse(Long.MAX_VALUE);
     frames.add(Map.of("start", Map.of()));
     frames.flush();
     long spoke = System.nanoTime();
-    while (!exchange.ending() && !changes.ended()) {
+    while (!exchange.isShuttingDown() && !changes.ended()) {
       Optional<Map<String, Object>> change;
       try {
-        change = changes.next(frames.isWaiting() ? Duration.ZERO : LOOK_UP);
+        change = changes.next(frames.hasBuffered() ? Duration.ZERO : LOOK_UP);
       } catch (SandboxException e) {
         if (e.code() != ErrorCode.CONFLICT) {
           throw e; // the sandbox is lost, or who listened
@@ -189,28 +194,30 @@ record FilesystemRoutes(Inside inside, Watchers watchers) {
       } else if (System.nanoTime() - spoke > silence) {
         frames.add(Map.of("keepalive", Map.of()));
       }
-      if (change.isEmpty() && frames.isWaiting()) {
+      if (change.isEmpty() && frames.hasBuffered()) {
         frames.flush();
         spoke = System.nanoTime();
       }
     }
-    if (exchange.ending()) {
+    if (exchange.isShuttingDown()) {
       throw new EOFException("the server ends");
     }
     frames.finish();
   }
 
-  private Map<String, ?> createWatcher(Exchange exchange, Message message) {
-    return Map.of("watcherId", watchers.keep(Inside.id(exchange), changes(exchange, message)));
+  private Map<String, ?> createWatcher(Exchange exchange, ConnectMessage message) {
+    return Map.of(
+        "watcherId", watchers.add(SandboxAccess.id(exchange), changes(exchange, message)));
   }
 
-  private Map<String, ?> events(Exchange exchange, Message message) {
-    inside.sandbox(exchange); // one that is gone has none
-    return Map.of("events", watchers.events(Inside.id(exchange), message.needed("watcherId")));
+  private Map<String, ?> events(Exchange exchange, ConnectMessage message) {
+    access.sandbox(exchange); // one that is gone has none
+    return Map.of(
+        "events", watchers.events(SandboxAccess.id(exchange), message.requiredText("watcherId")));
   }
 
-  private Map<String, ?> removeWatcher(Exchange exchange, Message message) {
-    watchers.remove(Inside.id(exchange), message.needed("watcherId"));
+  private Map<String, ?> removeWatcher(Exchange exchange, ConnectMessage message) {
+    watchers.remove(SandboxAccess.id(exchange), message.requiredText("watcherId"));
     return Map.of();
   }
 }

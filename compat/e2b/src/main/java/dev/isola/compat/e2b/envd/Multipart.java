@@ -41,7 +41,7 @@ final class Multipart {
   Multipart(InputStream in, String contentType) {
     Matcher boundary = BOUNDARY.matcher(contentType);
     if (!boundary.find()) {
-      throw Message.refused("multipart/form-data has no boundary");
+      throw ConnectMessage.invalid("multipart/form-data has no boundary");
     }
     String text = boundary.group(1) == null ? boundary.group(2) : boundary.group(1);
     this.in = in;
@@ -72,7 +72,7 @@ final class Multipart {
     for (String line = line(); !line.isEmpty(); line = line()) {
       size += line.length();
       if (size > LARGEST_HEAD) {
-        throw Message.refused("the head of a part is too large");
+        throw ConnectMessage.invalid("the head of a part is too large");
       }
       if (line.regionMatches(true, 0, "content-disposition:", 0, 20)) {
         name = first(NAME, line).orElse("");
@@ -90,7 +90,7 @@ final class Multipart {
         return encoded.map(
             text -> URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8));
       } catch (IllegalArgumentException e) {
-        throw Message.refused("a file name is not in percent signs");
+        throw ConnectMessage.invalid("a file name is not in percent signs");
       }
     }
     // Browsers and their like write these three so, and nothing else.
@@ -117,7 +117,7 @@ final class Multipart {
       }
       line.write(next);
       if (line.size() > LARGEST_HEAD) {
-        throw Message.refused("the head of a part is too large");
+        throw ConnectMessage.invalid("the head of a part is too large");
       }
     }
   }

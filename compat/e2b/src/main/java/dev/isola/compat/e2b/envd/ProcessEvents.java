@@ -27,7 +27,8 @@ import java.util.Map;
  * @param own whether it was started for this stream, whose time is then its own
  * @param silence after which it is said that there is nothing to say
  */
-record ProcessEvents(Sandbox sandbox, Execution execution, boolean own, Duration silence) {
+record ProcessEvents(
+    Sandbox sandbox, Execution execution, boolean startedHere, Duration keepaliveInterval) {
   private static final Duration LOOK_UP = Duration.ofMillis(500);
 
   /** A short command has ended by then, and one packet tells all of it. */
@@ -35,26 +36,26 @@ record ProcessEvents(Sandbox sandbox, Execution execution, boolean own, Duration
 
   void send(Exchange exchange) throws IOException {
     try (OutputFeed feed = OutputFeed.of(execution);
-        Frames frames = Frames.begin(exchange)) {
+        ConnectStream frames = ConnectStream.begin(exchange)) {
       follow(exchange, feed, frames);
     } catch (InterruptedException e) {
       throw new InterruptedIOException("nobody listens any more");
     }
   }
 
-  private void follow(Exchange exchange, OutputFeed feed, Frames frames)
+  private void follow(Exchange exchange, OutputFeed feed, ConnectStream frames)
       throws IOException, InterruptedException {
     frames.add(event("start", Map.of("pid", execution.pid())));
     Duration patience = GATHER;
     long spoke = System.nanoTime();
-    while (!exchange.ending()) {
+    while (!exchange.isShuttingDown()) {
       switch (feed.next(patience)) {
         case null -> {
-          boolean quiet = System.nanoTime() - spoke > silence.toNanos();
-          if (!frames.isWaiting() && quiet) {
+          boolean quiet = System.nanoTime() - spoke > keepaliveInterval.toNanos();
+          if (!frames.hasBuffered() && quiet) {
             frames.add(event("keepalive", Map.of()));
           }
-          if (frames.isWaiting()) {
+          if (frames.hasBuffered()) {
             frames.flush();
             spoke = System.nanoTime();
           }
@@ -76,7 +77,7 @@ record ProcessEvents(Sandbox sandbox, Execution execution, boolean own, Duration
     throw new EOFException("the server ends");
   }
 
-  private void end(Frames frames, Exit exit) throws IOException {
+  private void end(ConnectStream frames, Exit exit) throws IOException {
     boolean gone =
         sandbox.state() == SandboxState.TERMINATING || sandbox.state() == SandboxState.DESTROYED;
     if (exit instanceof Exit.Lost || (gone && !(exit instanceof Exit.Exited))) {
@@ -86,7 +87,7 @@ record ProcessEvents(Sandbox sandbox, Execution execution, boolean own, Duration
               "create a new sandbox")
           .exception();
     }
-    if (own && exit instanceof Exit.TimedOut(Duration after)) {
+    if (startedHere && exit instanceof Exit.TimedOut(Duration after)) {
       Fault late =
           Fault.of(
               ErrorCode.EXEC_TIMEOUT,

@@ -1,6 +1,6 @@
 package dev.isola.compat.e2b.envd;
 
-import dev.isola.server.content.Feeding;
+import dev.isola.server.content.StdinAttachment;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
 import dev.isola.spi.capability.Attaching;
@@ -26,17 +26,17 @@ import java.util.Map;
 import java.util.Optional;
 
 /** The service {@code process.Process}: commands and terminals. */
-record ProcessRoutes(Inside inside) {
-  private static final Calls CALLS = new Calls("process.Process");
-  private static final Duration SILENCE = Duration.ofSeconds(90);
+record ProcessRoutes(SandboxAccess access) {
+  private static final ConnectService CALLS = new ConnectService("process.Process");
+  private static final Duration DEFAULT_KEEPALIVE = Duration.ofSeconds(90);
 
   /** What every command of these clients has. */
-  static final Map<String, String> MARK = Map.of(Inside.MARK, "true");
+  static final Map<String, String> SANDBOX_ENV = Map.of(SandboxAccess.SANDBOX_VARIABLE, "true");
 
-  private static final Duration DYING = Duration.ofSeconds(5);
+  private static final Duration KILL_TIMEOUT = Duration.ofSeconds(5);
 
   /** How long one that has ended can be connected to, as E2B has it. */
-  private static final Duration LATELY = Duration.ofSeconds(30);
+  private static final Duration RECONNECT_WINDOW = Duration.ofSeconds(30);
 
   List<Route> routes() {
     return List.of(
@@ -50,37 +50,37 @@ record ProcessRoutes(Inside inside) {
         CALLS.unary("CloseStdin", "Ends the input of a process.", this::close));
   }
 
-  private Calls.Streaming.Rest start(Exchange exchange) throws IOException {
-    Message message = Frames.only(exchange);
-    Sandbox sandbox = inside.sandbox(exchange);
+  private ConnectService.Streaming.ResponseStream start(Exchange exchange) throws IOException {
+    ConnectMessage message = ConnectStream.readSingle(exchange);
+    Sandbox sandbox = access.sandbox(exchange);
     Command command = command(message, exchange, sandbox);
     Execution execution =
         message
             .message("pty")
             .map(pty -> (Execution) terminal(sandbox, command, pty))
             .orElseGet(() -> sandbox.start(command));
-    ProcessEvents events = new ProcessEvents(sandbox, execution, true, silence(exchange));
+    ProcessEvents events = new ProcessEvents(sandbox, execution, true, keepaliveInterval(exchange));
     return () -> events.send(exchange);
   }
 
-  private Command command(Message message, Exchange exchange, Sandbox sandbox) {
-    Message process = message.neededMessage("process");
-    Optional<String> user = Inside.user(exchange);
-    Home home = inside.guest(sandbox, user).home();
+  private Command command(ConnectMessage message, Exchange exchange, Sandbox sandbox) {
+    ConnectMessage process = message.requiredMessage("process");
+    Optional<String> user = SandboxAccess.user(exchange);
+    UserHome home = access.sandboxUser(sandbox, user).home();
     Command command =
-        Command.argv(process.needed("cmd"), process.texts("args"))
-            .withEnv(MARK)
+        Command.argv(process.requiredText("cmd"), process.texts("args"))
+            .withEnv(SANDBOX_ENV)
             .withEnv(process.textsByName("envs"))
             .withCwd(home.absolute(process.text("cwd").orElse("")));
     command = user.map(command::withUser).orElse(command);
     command = message.text("tag").map(command::withTag).orElse(command);
-    command = patience(exchange).map(command::withTimeout).orElse(command);
+    command = timeout(exchange).map(command::withTimeout).orElse(command);
     return message.flag("stdin", true) && message.message("pty").isEmpty()
         ? command.withStdin()
         : command;
   }
 
-  static Optional<Duration> patience(Exchange exchange) {
+  static Optional<Duration> timeout(Exchange exchange) {
     return exchange
         .header("Connect-Timeout-Ms")
         .filter(text -> text.matches("[0-9]{1,10}"))
@@ -89,41 +89,43 @@ record ProcessRoutes(Inside inside) {
         .map(Duration::ofMillis);
   }
 
-  static Duration silence(Exchange exchange) {
+  static Duration keepaliveInterval(Exchange exchange) {
     return exchange
         .header("Keepalive-Ping-Interval")
         .filter(text -> text.matches("[0-9]{1,5}"))
         .map(Long::parseLong)
         .filter(seconds -> seconds > 0)
         .map(Duration::ofSeconds)
-        .orElse(SILENCE);
+        .orElse(DEFAULT_KEEPALIVE);
   }
 
-  private Terminal terminal(Sandbox sandbox, Command command, Message pty) {
-    return inside.able(sandbox, Terminals.class).open(command, size(pty));
+  private Terminal terminal(Sandbox sandbox, Command command, ConnectMessage pty) {
+    return access.requireCapability(sandbox, Terminals.class).open(command, size(pty));
   }
 
-  private static TerminalSize size(Message pty) {
-    Optional<Message> size = pty.message("size");
-    long columns = size.flatMap(one -> one.whole("cols")).orElse(80L);
-    long rows = size.flatMap(one -> one.whole("rows")).orElse(24L);
+  private static TerminalSize size(ConnectMessage pty) {
+    Optional<ConnectMessage> size = pty.message("size");
+    long columns = size.flatMap(one -> one.wholeNumber("cols")).orElse(80L);
+    long rows = size.flatMap(one -> one.wholeNumber("rows")).orElse(24L);
     if (columns < 1 || columns > 65_535 || rows < 1 || rows > 65_535) {
-      throw Message.refused("a terminal has 1 to 65535 columns and rows");
+      throw ConnectMessage.invalid("a terminal has 1 to 65535 columns and rows");
     }
     return new TerminalSize((int) columns, (int) rows);
   }
 
-  private Calls.Streaming.Rest connect(Exchange exchange) throws IOException {
-    Message message = Frames.only(exchange);
-    Sandbox sandbox = inside.sandbox(exchange);
+  private ConnectService.Streaming.ResponseStream connect(Exchange exchange) throws IOException {
+    ConnectMessage message = ConnectStream.readSingle(exchange);
+    Sandbox sandbox = access.sandbox(exchange);
     Execution execution = attached(sandbox, info(sandbox, message, true));
-    ProcessEvents events = new ProcessEvents(sandbox, execution, false, silence(exchange));
+    ProcessEvents events =
+        new ProcessEvents(sandbox, execution, false, keepaliveInterval(exchange));
     return () -> events.send(exchange);
   }
 
-  private Map<String, ?> list(Exchange exchange, Message message) {
+  private Map<String, ?> list(Exchange exchange, ConnectMessage message) {
     List<Map<String, Object>> processes = new ArrayList<>();
-    for (ExecutionInfo info : inside.able(inside.sandbox(exchange), Attaching.class).executions()) {
+    for (ExecutionInfo info :
+        access.requireCapability(access.sandbox(exchange), Attaching.class).executions()) {
       if (info.running()) {
         processes.add(described(info));
       }
@@ -144,44 +146,44 @@ record ProcessRoutes(Inside inside) {
     return process;
   }
 
-  private Map<String, ?> update(Exchange exchange, Message message) {
+  private Map<String, ?> update(Exchange exchange, ConnectMessage message) {
     try (Execution execution = attached(exchange, message)) {
       if (!(execution instanceof Terminal terminal)) {
-        throw Message.refused("the process is not on a terminal");
+        throw ConnectMessage.invalid("the process is not on a terminal");
       }
       message.message("pty").ifPresent(pty -> terminal.resize(size(pty)));
     }
     return Map.of();
   }
 
-  private Map<String, ?> input(Exchange exchange, Message message) throws IOException {
-    Sandbox sandbox = inside.sandbox(exchange);
+  private Map<String, ?> input(Exchange exchange, ConnectMessage message) throws IOException {
+    Sandbox sandbox = access.sandbox(exchange);
     ExecutionInfo info = info(sandbox, message, false);
-    byte[] bytes = Input.of(message.neededMessage("input"), info);
+    byte[] bytes = EnvdInput.of(message.requiredMessage("input"), info);
     try (Execution execution = attached(sandbox, info)) {
-      Input.feed(execution, bytes);
+      EnvdInput.write(execution, bytes);
     }
     return Map.of();
   }
 
   /** A message that names the process, others with input, and a single answer. */
-  private Calls.Streaming.Rest inputs(Exchange exchange) throws IOException {
-    Message first = Frames.first(exchange);
-    Sandbox sandbox = inside.sandbox(exchange);
-    ExecutionInfo info = info(sandbox, first.neededMessage("start"), false);
+  private ConnectService.Streaming.ResponseStream inputs(Exchange exchange) throws IOException {
+    ConnectMessage first = ConnectStream.readFirst(exchange);
+    Sandbox sandbox = access.sandbox(exchange);
+    ExecutionInfo info = info(sandbox, first.requiredMessage("start"), false);
     try (Execution execution = attached(sandbox, info);
-        Feeding feeding = new Feeding(execution)) {
-      for (Optional<Message> next = Frames.read(exchange.content());
+        StdinAttachment feeding = new StdinAttachment(execution)) {
+      for (Optional<ConnectMessage> next = ConnectStream.read(exchange.content());
           next.isPresent();
-          next = Frames.read(exchange.content())) {
-        Optional<Message> data = next.get().message("data");
+          next = ConnectStream.read(exchange.content())) {
+        Optional<ConnectMessage> data = next.get().message("data");
         if (data.isPresent()) {
-          Input.feed(feeding, Input.of(data.get().neededMessage("input"), info));
+          EnvdInput.write(feeding, EnvdInput.of(data.get().requiredMessage("input"), info));
         }
       }
     }
     return () -> {
-      try (Frames frames = Frames.begin(exchange)) {
+      try (ConnectStream frames = ConnectStream.begin(exchange)) {
         frames.add(Map.of());
         frames.finish();
       }
@@ -189,15 +191,15 @@ record ProcessRoutes(Inside inside) {
   }
 
   /** Returns when a process that was killed is gone: clients look for it at once. */
-  private Map<String, ?> signal(Exchange exchange, Message message) {
+  private Map<String, ?> signal(Exchange exchange, ConnectMessage message) {
     String name = message.text("signal").orElse("");
     Signal signal =
         Signal.parse(name.replaceFirst("^SIGNAL_", ""))
-            .orElseThrow(() -> Message.refused("the signal is not known"));
+            .orElseThrow(() -> ConnectMessage.invalid("the signal is not known"));
     try (Execution execution = attached(exchange, message)) {
       if (signal.equals(Signal.KILL)) {
         execution.kill();
-        execution.await(DYING);
+        execution.await(KILL_TIMEOUT);
       } else {
         execution.signal(signal);
       }
@@ -205,7 +207,7 @@ record ProcessRoutes(Inside inside) {
     return Map.of();
   }
 
-  private Map<String, ?> close(Exchange exchange, Message message) throws IOException {
+  private Map<String, ?> close(Exchange exchange, ConnectMessage message) throws IOException {
     try (Execution execution = attached(exchange, message)) {
       if (execution instanceof Terminal) {
         throw Fault.of(
@@ -214,19 +216,19 @@ record ProcessRoutes(Inside inside) {
                 "send the byte 4 as input instead")
             .exception();
       }
-      Feeding.feed(execution, InputStream.nullInputStream(), true);
+      StdinAttachment.writeAll(execution, InputStream.nullInputStream(), true);
     }
     return Map.of();
   }
 
-  private Execution attached(Exchange exchange, Message message) {
-    Sandbox sandbox = inside.sandbox(exchange);
+  private Execution attached(Exchange exchange, ConnectMessage message) {
+    Sandbox sandbox = access.sandbox(exchange);
     return attached(sandbox, info(sandbox, message, false));
   }
 
   /** Attaches behind all output. */
   private Execution attached(Sandbox sandbox, ExecutionInfo info) {
-    return inside.able(sandbox, Attaching.class).attach(info.id(), info.endOffset());
+    return access.requireCapability(sandbox, Attaching.class).attach(info.id(), info.endOffset());
   }
 
   /**
@@ -234,12 +236,12 @@ record ProcessRoutes(Inside inside) {
    *
    * @param ended whether one that has ended lately will do
    */
-  private ExecutionInfo info(Sandbox sandbox, Message message, boolean ended) {
-    Message wanted = message.neededMessage("process");
-    Optional<Long> pid = wanted.whole("pid");
+  private ExecutionInfo info(Sandbox sandbox, ConnectMessage message, boolean ended) {
+    ConnectMessage wanted = message.requiredMessage("process");
+    Optional<Long> pid = wanted.wholeNumber("pid");
     Optional<String> tag = wanted.text("tag");
-    Instant since = Instant.now().minus(LATELY);
-    return inside.able(sandbox, Attaching.class).executions().stream()
+    Instant since = Instant.now().minus(RECONNECT_WINDOW);
+    return access.requireCapability(sandbox, Attaching.class).executions().stream()
         .filter(one -> one.running() || (ended && isSince(since, one)))
         .filter(
             one ->

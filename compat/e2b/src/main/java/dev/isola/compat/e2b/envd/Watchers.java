@@ -26,11 +26,11 @@ final class Watchers {
 
   private static final class Watcher {
     final SandboxId sandbox;
-    final Changes changes;
+    final WatchEvents changes;
     final ReentrantLock lock = new ReentrantLock();
     volatile long asked = System.nanoTime();
 
-    Watcher(SandboxId sandbox, Changes changes) {
+    Watcher(SandboxId sandbox, WatchEvents changes) {
       this.sandbox = sandbox;
       this.changes = changes;
     }
@@ -39,7 +39,7 @@ final class Watchers {
   private final Map<String, Watcher> watchers = new ConcurrentHashMap<>();
 
   /** Keeps a watch, and returns its id. */
-  String keep(SandboxId sandbox, Changes changes) {
+  String add(SandboxId sandbox, WatchEvents changes) {
     long already = watchers.values().stream().filter(one -> one.sandbox.equals(sandbox)).count();
     if (already >= MOST) {
       changes.close();

@@ -25,7 +25,7 @@ public enum E2bDialect implements ApiDialect {
     @Override
     public Optional<ApiKey> key(String secret, Optional<String> sandbox, ApiKeys keys) {
       if (keys.tokens().find(secret).isPresent()) {
-        throw Credentials.refused("the token of a sandbox is not accepted by the control plane");
+        throw Credentials.forbidden("the token of a sandbox is not accepted by the control plane");
       }
       return keys.find(secret);
     }
@@ -70,13 +70,13 @@ public enum E2bDialect implements ApiDialect {
   public Optional<ApiKey> key(String secret, Optional<String> sandbox, ApiKeys keys) {
     return sandbox
         .map(SandboxId::new)
-        .filter(id -> keys.tokens().isSteady(id, E2bCredentials.ENVD, secret))
+        .filter(id -> keys.tokens().isStableToken(id, E2bCredentials.ENVD, secret))
         .map(id -> ENVD_KEY);
   }
 
   @Override
-  public ErrorAnswer error(Fault fault, String requestId, Optional<String> sandbox) {
+  public ErrorResponse error(Fault fault, String requestId, Optional<String> sandbox) {
     E2bError error = of(fault, sandbox.orElse(""));
-    return new ErrorAnswer(error.status(), "application/json", error.body());
+    return new ErrorResponse(error.status(), "application/json", error.body());
   }
 }

@@ -12,18 +12,19 @@ public record E2bError(int status, Map<String, Object> body) {
   private static final int GONE = 502;
 
   /** Tells whether it is about a sandbox that is not there, or sleeps. */
-  public boolean isGone() {
+  public boolean isSandboxMissing() {
     return status == GONE;
   }
 
   /** Of the control plane: a status and a message. What is gone is as good as never there. */
   public static E2bError control(Fault fault) {
     int status = fault.code() == ErrorCode.SANDBOX_DESTROYED ? 404 : ErrorStatus.of(fault.code());
-    return new E2bError(status, Map.of("code", status, "message", message(fault) + said(fault)));
+    return new E2bError(
+        status, Map.of("code", status, "message", message(fault) + commandOutput(fault)));
   }
 
   /** Returns what a command of the template wrote: these clients read nothing but the message. */
-  private static String said(Fault fault) {
+  private static String commandOutput(Fault fault) {
     if (fault.code() != ErrorCode.INIT_FAILED) {
       return "";
     }
@@ -36,7 +37,7 @@ public record E2bError(int status, Map<String, Object> body) {
   /** Of files and facts in a sandbox. */
   public static E2bError envd(Fault fault, String sandbox) {
     return switch (fault.code()) {
-      case SANDBOX_NOT_FOUND, SANDBOX_DESTROYED, ILLEGAL_STATE -> gone(sandbox);
+      case SANDBOX_NOT_FOUND, SANDBOX_DESTROYED, ILLEGAL_STATE -> sandboxMissing(sandbox);
       case PORT_NOT_OPEN ->
           new E2bError(
               GONE, Map.of("sandboxId", sandbox, "message", "The port is not open", "code", GONE));
@@ -48,7 +49,7 @@ public record E2bError(int status, Map<String, Object> body) {
   /** Of a call: a word and a message. */
   public static E2bError connect(Fault fault, String sandbox) {
     return switch (fault.code()) {
-      case SANDBOX_NOT_FOUND, SANDBOX_DESTROYED, ILLEGAL_STATE -> gone(sandbox);
+      case SANDBOX_NOT_FOUND, SANDBOX_DESTROYED, ILLEGAL_STATE -> sandboxMissing(sandbox);
       default -> {
         ConnectCode code = ConnectCode.of(fault.code());
         yield new E2bError(code.status(), Map.of("code", code.word(), "message", message(fault)));
@@ -56,13 +57,15 @@ public record E2bError(int status, Map<String, Object> body) {
     };
   }
 
-  private static E2bError gone(String sandbox) {
+  private static E2bError sandboxMissing(String sandbox) {
     return new E2bError(
         GONE, Map.of("sandboxId", sandbox, "message", "The sandbox was not found", "code", GONE));
   }
 
   /** Returns what is wrong and what to do about it, in one line. */
   static String message(Fault fault) {
-    return fault.remedy().isEmpty() ? fault.what() : fault.what() + " (" + fault.remedy() + ")";
+    return fault.remedy().isEmpty()
+        ? fault.problem()
+        : fault.problem() + " (" + fault.remedy() + ")";
   }
 }

@@ -1,6 +1,6 @@
 package dev.isola.compat.e2b.template;
 
-import dev.isola.engine.api.BuildLine;
+import dev.isola.engine.api.BuildLogEntry;
 import dev.isola.engine.api.BuildView;
 import dev.isola.engine.api.TemplateView;
 import java.util.LinkedHashMap;
@@ -15,7 +15,7 @@ final class BuildStatus {
 
   private BuildStatus() {}
 
-  static Map<String, Object> of(BuildView build, List<BuildLine> lines) {
+  static Map<String, Object> of(BuildView build, List<BuildLogEntry> lines) {
     Map<String, Object> json =
         json(
             build.template(),
@@ -61,7 +61,7 @@ final class BuildStatus {
     };
   }
 
-  private static Map<String, Object> line(BuildLine line) {
+  private static Map<String, Object> line(BuildLogEntry line) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("timestamp", line.at().toString());
     json.put("level", line.level().name().toLowerCase(Locale.ROOT));

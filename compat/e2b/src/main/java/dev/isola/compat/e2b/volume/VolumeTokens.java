@@ -1,8 +1,8 @@
 package dev.isola.compat.e2b.volume;
 
 import dev.isola.codec.json.Json;
-import dev.isola.compat.e2b.model.Body;
-import dev.isola.engine.api.Settings;
+import dev.isola.compat.e2b.model.E2bRequestBody;
+import dev.isola.engine.api.SettingsStore;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.auth.TokenHash;
@@ -27,10 +27,10 @@ final class VolumeTokens {
 
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  private final Settings settings;
+  private final SettingsStore settings;
   private final ReentrantLock lock = new ReentrantLock();
 
-  VolumeTokens(Settings settings) {
+  VolumeTokens(SettingsStore settings) {
     this.settings = settings;
   }
 
@@ -50,11 +50,11 @@ final class VolumeTokens {
     return Confidential.token(token, Scope.USE);
   }
 
-  boolean isOpenedBy(String volume, String token) {
+  boolean isValid(String volume, String token) {
     return TokenHash.matchesAny(token, hashes(volume));
   }
 
-  void forget(String volume) {
+  void revokeAll(String volume) {
     lock.lock();
     try {
       settings.remove(SCOPE, volume);
@@ -70,15 +70,18 @@ final class VolumeTokens {
 
   /** A token that an early version stored as it is stays valid; its hash replaces it. */
   private List<String> hashes(String volume) {
-    Body json =
-        settings.get(SCOPE, volume).map(text -> new Body(Json.parseObject(text))).orElse(NONE);
+    E2bRequestBody json =
+        settings
+            .get(SCOPE, volume)
+            .map(text -> new E2bRequestBody(Json.parseObject(text)))
+            .orElse(NONE);
     if (json.text("token").isEmpty()) {
       return json.texts("tokens");
     }
-    List<String> hashes = List.of(TokenHash.of(json.needed("token")));
+    List<String> hashes = List.of(TokenHash.of(json.required("token")));
     put(volume, hashes);
     return hashes;
   }
 
-  private static final Body NONE = new Body(Map.of());
+  private static final E2bRequestBody NONE = new E2bRequestBody(Map.of());
 }

@@ -3,7 +3,7 @@ package dev.isola.compat.e2b.create;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.isola.compat.e2b.model.Body;
+import dev.isola.compat.e2b.model.E2bRequestBody;
 import dev.isola.spi.error.Unsupported;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
@@ -16,12 +16,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A1: which of E2B's rules of egress are kept, and which refused. */
 class EgressTest {
   private static final Network NOTHING = Network.of(NetworkMode.NONE);
-  private static final Body DENY_ALL = new Body(Map.of("denyOut", List.of("0.0.0.0/0")));
-  private static final Body DENY_ONE = new Body(Map.of("denyOut", List.of("1.1.1.1")));
+  private static final E2bRequestBody DENY_ALL =
+      new E2bRequestBody(Map.of("denyOut", List.of("0.0.0.0/0")));
+  private static final E2bRequestBody DENY_ONE =
+      new E2bRequestBody(Map.of("denyOut", List.of("1.1.1.1")));
 
   @Test
   void withoutRulesTheOwnerDecides() {
-    Egress egress = Egress.of(new Body(Map.of("allowOut", List.of())), true);
+    Egress egress = Egress.of(new E2bRequestBody(Map.of("allowOut", List.of())), true);
     assertThat(egress.network(NetworkMode.BRIDGE)).isEqualTo(Network.of(NetworkMode.BRIDGE));
     assertThat(egress.network(NetworkMode.NONE)).isEqualTo(Network.DEFAULT);
   }
@@ -29,7 +31,8 @@ class EgressTest {
   @Test
   void whoForbidsEverythingHasNoNetwork() {
     assertThat(Egress.of(DENY_ALL, true).network(NetworkMode.BRIDGE)).isEqualTo(NOTHING);
-    assertThat(Egress.of(new Body(Map.of()), false).network(NetworkMode.BRIDGE)).isEqualTo(NOTHING);
+    assertThat(Egress.of(new E2bRequestBody(Map.of()), false).network(NetworkMode.BRIDGE))
+        .isEqualTo(NOTHING);
   }
 
   @Test
@@ -45,7 +48,7 @@ class EgressTest {
   @ValueSource(strings = {"allowOut", "rules", "egressProxy", "dnsServers"})
   void theRestIsRefused(String name) {
     for (Object said : List.of(List.of("x"), Map.of("x", List.of()))) {
-      assertThatThrownBy(() -> Egress.of(new Body(Map.of(name, said)), false))
+      assertThatThrownBy(() -> Egress.of(new E2bRequestBody(Map.of(name, said)), false))
           .isInstanceOf(Unsupported.class)
           .hasMessageContaining(name);
     }

@@ -2,13 +2,13 @@ package dev.isola.compat.e2b.create;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.compat.e2b.template.Kernel;
-import dev.isola.compat.e2b.template.Template;
+import dev.isola.compat.e2b.template.CodeInterpreter;
+import dev.isola.compat.e2b.template.E2bTemplate;
 import dev.isola.engine.startup.Startup;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.VolumeMount;
 import org.junit.jupiter.api.Test;
 
 class TemplateStartupTest {
@@ -18,14 +18,15 @@ class TemplateStartupTest {
 
   @Test
   void templateWithoutCommandsHasNoStartupAndMayComeFromTheWarmPool() {
-    assertThat(TemplateStartup.of(Template.of("base", "base"), spec().build()).isEmpty()).isTrue();
+    assertThat(TemplateStartup.of(E2bTemplate.of("base", "base"), spec().build()).isEmpty())
+        .isTrue();
   }
 
   @Test
   void startCommandRunsAsTheUserOfTheTemplateInItsFolder() {
-    Template template = Template.of("web", "web").starting("exec server");
+    E2bTemplate template = E2bTemplate.of("web", "web").withStart("exec server");
     Command start = TemplateStartup.of(template, spec().build()).start().orElseThrow();
-    assertThat(start.words()).containsExactly("/bin/bash", "-l", "-c", "exec server");
+    assertThat(start.toArgv()).containsExactly("/bin/bash", "-l", "-c", "exec server");
     assertThat(start.user()).hasValue("user");
     assertThat(start.cwd()).hasValue("/home/user");
   }
@@ -33,7 +34,7 @@ class TemplateStartupTest {
   @Test
   void codeInterpreterIsReadyWhenItsPortAcceptsAConnection() {
     Startup startup =
-        TemplateStartup.of(Kernel.template("code-interpreter", "base"), spec().build());
+        TemplateStartup.of(CodeInterpreter.template("code-interpreter", "base"), spec().build());
     assertThat(startup.start().orElseThrow().env()).containsKey("ISOLA_KERNEL");
     assertThat(startup.ready().orElseThrow().args().getLast()).contains("127.0.0.1/49999");
   }
@@ -41,10 +42,10 @@ class TemplateStartupTest {
   @Test
   void writableVolumesAreGivenToTheUser() {
     SandboxSpec writable =
-        spec().volume(new Volume(Volume.Type.VOLUME, "data", "/data", false)).build();
+        spec().volume(new VolumeMount(VolumeMount.Type.VOLUME, "data", "/data", false)).build();
     SandboxSpec readOnly =
-        spec().volume(new Volume(Volume.Type.VOLUME, "data", "/data", true)).build();
-    Template template = Template.of("base", "base");
+        spec().volume(new VolumeMount(VolumeMount.Type.VOLUME, "data", "/data", true)).build();
+    E2bTemplate template = E2bTemplate.of("base", "base");
     assertThat(TemplateStartup.of(template, writable).volumeOwner()).hasValue("user");
     assertThat(TemplateStartup.of(template, readOnly).isEmpty()).isTrue();
   }

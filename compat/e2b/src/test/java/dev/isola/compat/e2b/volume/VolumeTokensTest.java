@@ -2,7 +2,7 @@ package dev.isola.compat.e2b.volume;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.engine.ledger.LedgerSettings;
+import dev.isola.engine.ledger.LedgerSettingsStore;
 import dev.isola.store.Ledger;
 import dev.isola.store.LedgerConfig;
 import dev.isola.store.Ledgers;
@@ -19,8 +19,8 @@ class VolumeTokensTest {
 
   @BeforeEach
   void open(@TempDir Path folder) {
-    ledger = Ledgers.open(LedgerConfig.in(folder));
-    tokens = new VolumeTokens(new LedgerSettings(ledger));
+    ledger = Ledgers.open(LedgerConfig.sqlite(folder));
+    tokens = new VolumeTokens(new LedgerSettingsStore(ledger));
   }
 
   @AfterEach
@@ -37,10 +37,10 @@ class VolumeTokensTest {
     String first = issue();
     String second = issue();
     assertThat(first).hasSize(64).isNotEqualTo(second);
-    assertThat(tokens.isOpenedBy("v1", first)).isTrue();
-    assertThat(tokens.isOpenedBy("v1", second)).isTrue();
-    assertThat(tokens.isOpenedBy("v1", first.substring(1))).isFalse();
-    assertThat(tokens.isOpenedBy("v2", first)).isFalse();
+    assertThat(tokens.isValid("v1", first)).isTrue();
+    assertThat(tokens.isValid("v1", second)).isTrue();
+    assertThat(tokens.isValid("v1", first.substring(1))).isFalse();
+    assertThat(tokens.isValid("v2", first)).isFalse();
     assertThat(ledger.settings().all(VolumeTokens.SCOPE).toString()).doesNotContain(first, second);
   }
 
@@ -51,15 +51,15 @@ class VolumeTokensTest {
     for (int i = 0; i < 99; i++) {
       issue();
     }
-    assertThat(tokens.isOpenedBy("v1", first)).isFalse();
-    assertThat(tokens.isOpenedBy("v1", second)).isTrue();
+    assertThat(tokens.isValid("v1", first)).isFalse();
+    assertThat(tokens.isValid("v1", second)).isTrue();
   }
 
   @Test
   void tokensOfARemovedVolumeAreVoid() {
     String token = issue();
-    tokens.forget("v1");
-    assertThat(tokens.isOpenedBy("v1", token)).isFalse();
+    tokens.revokeAll("v1");
+    assertThat(tokens.isValid("v1", token)).isFalse();
   }
 
   @Test
@@ -71,8 +71,8 @@ class VolumeTokensTest {
             VolumeTokens.SCOPE,
             "v1",
             "{\"volumeID\":\"v1\",\"name\":\"old\",\"token\":\"" + token + "\"}");
-    assertThat(tokens.isOpenedBy("v1", token)).isTrue();
+    assertThat(tokens.isValid("v1", token)).isTrue();
     assertThat(ledger.settings().all(VolumeTokens.SCOPE).toString()).doesNotContain(token);
-    assertThat(tokens.isOpenedBy("v1", token)).isTrue();
+    assertThat(tokens.isValid("v1", token)).isTrue();
   }
 }

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
 /** A connection over a socket without encryption. */
-record ChannelTransport(SocketChannel channel) implements Transport {
+record ChannelTransport(SocketChannel channel) implements EngineTransport {
   @Override
   public int read(ByteBuffer target) throws IOException {
     return channel.read(target);
@@ -24,7 +24,7 @@ record ChannelTransport(SocketChannel channel) implements Transport {
   }
 
   @Override
-  public boolean stale() {
+  public boolean isStale() {
     try {
       channel.configureBlocking(false);
       try {

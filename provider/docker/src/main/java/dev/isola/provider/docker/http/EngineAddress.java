@@ -16,7 +16,7 @@ import javax.net.ssl.SSLSocket;
 /** Where an engine listens. */
 public sealed interface EngineAddress {
   /** Returns a connection that was just made. Blocks until it is there; the caller has a timer. */
-  Transport connect(Opening opening) throws IOException;
+  EngineTransport connect(Opening opening) throws IOException;
 
   /** Tells whether the engine sees the folders of this machine. */
   boolean local();
@@ -29,7 +29,7 @@ public sealed interface EngineAddress {
   /** A unix socket of this machine. */
   record Unix(Path path) implements EngineAddress {
     @Override
-    public Transport connect(Opening opening) throws IOException {
+    public EngineTransport connect(Opening opening) throws IOException {
       SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
       opening.opened(channel);
       try {
@@ -59,7 +59,7 @@ public sealed interface EngineAddress {
    */
   record Tcp(String host, int port, Optional<SSLContext> tls) implements EngineAddress {
     @Override
-    public Transport connect(Opening opening) throws IOException {
+    public EngineTransport connect(Opening opening) throws IOException {
       SocketChannel channel = SocketChannel.open();
       opening.opened(channel);
       try {

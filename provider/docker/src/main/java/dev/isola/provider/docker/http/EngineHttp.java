@@ -26,7 +26,7 @@ public final class EngineHttp implements AutoCloseable {
   private static final int LONGEST_ANSWER = 16 << 20;
 
   private final EngineAddress address;
-  private final ConcurrentLinkedDeque<Exchange> kept = new ConcurrentLinkedDeque<>();
+  private final ConcurrentLinkedDeque<HttpConnection> kept = new ConcurrentLinkedDeque<>();
   private volatile boolean closed;
 
   public EngineHttp(EngineAddress address) {
@@ -46,7 +46,7 @@ public final class EngineHttp implements AutoCloseable {
    *     changes the engine's state
    * @throws dev.isola.spi.error.DeadlineExceeded when it is over already; nothing is asked then
    */
-  public Answer ask(Request request, Deadline deadline) {
+  public EngineResponse send(EngineRequest request, Deadline deadline) {
     return new Attempt(request, deadline).ask();
   }
 
@@ -60,12 +60,13 @@ public final class EngineHttp implements AutoCloseable {
    *
    * @return the answer when it is a refusal, and an empty one at the stream's end
    */
-  public Answer stream(Request request, Deadline deadline, Cancel cancel, Reader reader) {
+  public EngineResponse stream(
+      EngineRequest request, Deadline deadline, Cancellation cancel, Reader reader) {
     return new Attempt(request, deadline).stream(cancel, reader);
   }
 
   /** Ends a stream from another thread. */
-  public static final class Cancel implements AutoCloseable {
+  public static final class Cancellation implements AutoCloseable {
     private final AtomicReference<@Nullable AutoCloseable> target = new AtomicReference<>();
     private volatile boolean cancelled;
 
@@ -85,13 +86,13 @@ public final class EngineHttp implements AutoCloseable {
 
   /** Either the connection, or the refusal. */
   public sealed interface Upgrade {
-    record Given(Hijacked connection) implements Upgrade {}
+    record Accepted(HijackedConnection connection) implements Upgrade {}
 
-    record Refused(Answer answer) implements Upgrade {}
+    record Rejected(EngineResponse answer) implements Upgrade {}
   }
 
   /** Asks for a connection of one's own. */
-  public Upgrade upgrade(Request request, Deadline deadline) {
+  public Upgrade upgrade(EngineRequest request, Deadline deadline) {
     return new Attempt(request, deadline).upgrade();
   }
 
@@ -108,28 +109,28 @@ public final class EngineHttp implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    for (Exchange one = kept.poll(); one != null; one = kept.poll()) {
+    for (HttpConnection one = kept.poll(); one != null; one = kept.poll()) {
       one.transport().close();
     }
   }
 
   /** One request on one connection, with its timer. */
   private final class Attempt {
-    private final Request request;
+    private final EngineRequest request;
     private final Deadline deadline;
     private final AtomicBoolean late = new AtomicBoolean();
     private final AtomicReference<@Nullable AutoCloseable> open = new AtomicReference<>();
     private boolean sent;
 
-    private Attempt(Request request, Deadline deadline) {
+    private Attempt(EngineRequest request, Deadline deadline) {
       this.request = request;
       this.deadline = deadline;
     }
 
-    Answer ask() {
+    EngineResponse ask() {
       ScheduledFuture<?> timer = Watchdog.at(deadline, this::tooLate);
       try {
-        Exchange exchange = connection();
+        HttpConnection exchange = connection();
         sent = true;
         exchange.send(request, false);
         return whole(exchange);
@@ -141,7 +142,7 @@ public final class EngineHttp implements AutoCloseable {
       }
     }
 
-    private Answer whole(Exchange exchange) throws IOException {
+    private EngineResponse whole(HttpConnection exchange) throws IOException {
       int status = exchange.head();
       ByteArrayOutputStream body = new ByteArrayOutputStream();
       InputStream in = exchange.body(status);
@@ -157,13 +158,13 @@ public final class EngineHttp implements AutoCloseable {
       } else {
         exchange.transport().close();
       }
-      return new Answer(status, Bytes.of(body.toByteArray()));
+      return new EngineResponse(status, Bytes.of(body.toByteArray()));
     }
 
-    Answer stream(Cancel cancel, Reader reader) {
+    EngineResponse stream(Cancellation cancel, Reader reader) {
       ScheduledFuture<?> timer = Watchdog.at(deadline, this::tooLate);
       try {
-        Exchange exchange = connection();
+        HttpConnection exchange = connection();
         cancel.of(exchange.transport());
         sent = true;
         exchange.send(request, false);
@@ -171,11 +172,11 @@ public final class EngineHttp implements AutoCloseable {
         if (status < 200 || status >= 300) {
           byte[] why = exchange.body(status).readNBytes(LONGEST_ANSWER);
           exchange.transport().close();
-          return new Answer(status, Bytes.of(why));
+          return new EngineResponse(status, Bytes.of(why));
         }
         reader.read(exchange.body(status));
         exchange.transport().close();
-        return new Answer(status, Bytes.of(new byte[0]));
+        return new EngineResponse(status, Bytes.of(new byte[0]));
       } catch (IOException e) {
         quietly(open.get());
         throw failed(e);
@@ -187,16 +188,16 @@ public final class EngineHttp implements AutoCloseable {
     Upgrade upgrade() {
       ScheduledFuture<?> timer = Watchdog.at(deadline, this::tooLate);
       try {
-        Exchange exchange = connection();
+        HttpConnection exchange = connection();
         sent = true;
         exchange.send(request, true);
         int status = exchange.head();
         if (status == 101 || status == 200) { // Docker says the one, others the other
-          return new Upgrade.Given(new Hijacked(exchange));
+          return new Upgrade.Accepted(new HijackedConnection(exchange));
         }
         byte[] why = exchange.body(status).readNBytes(LONGEST_ANSWER);
         exchange.transport().close();
-        return new Upgrade.Refused(new Answer(status, Bytes.of(why)));
+        return new Upgrade.Rejected(new EngineResponse(status, Bytes.of(why)));
       } catch (IOException e) {
         quietly(open.get());
         throw failed(e);
@@ -217,7 +218,7 @@ public final class EngineHttp implements AutoCloseable {
       }
     }
 
-    private Exchange connection() throws IOException {
+    private HttpConnection connection() throws IOException {
       if (deadline.over()) { // what is begun only to be cut off leaves everybody in the dark
         throw Fault.of(
                 ErrorCode.DEADLINE_EXCEEDED,
@@ -226,27 +227,27 @@ public final class EngineHttp implements AutoCloseable {
                     + " ms to ask the engine at "
                     + address
                     + ": "
-                    + request.shown(),
+                    + request.pathWithoutQuery(),
                 "give it more time")
             .exception();
       }
-      for (Exchange one = kept.pollLast(); one != null; one = kept.pollLast()) {
-        if (!one.transport().stale()) {
+      for (HttpConnection one = kept.pollLast(); one != null; one = kept.pollLast()) {
+        if (!one.transport().isStale()) {
           opened(one.transport());
           return one;
         }
         one.transport().close();
       }
-      Transport made = address.connect(this::opened);
+      EngineTransport made = address.connect(this::opened);
       opened(made);
-      return new Exchange(made);
+      return new HttpConnection(made);
     }
 
     private SandboxException failed(IOException e) {
       if (e instanceof ClosedByInterruptException || Thread.currentThread().isInterrupted()) {
         return Fault.of(
                 ErrorCode.CANCELLED,
-                request.shown() + " was interrupted",
+                request.pathWithoutQuery() + " was interrupted",
                 "repeat it if it was not meant")
             .exception(e);
       }
@@ -254,13 +255,18 @@ public final class EngineHttp implements AutoCloseable {
         return late.get() ? silent(ErrorCode.PROVIDER_UNAVAILABLE, e) : unreachable(e);
       }
       ErrorCode code =
-          request.changes() ? ErrorCode.OUTCOME_UNKNOWN : ErrorCode.PROVIDER_UNAVAILABLE;
+          request.isMutating() ? ErrorCode.OUTCOME_UNKNOWN : ErrorCode.PROVIDER_UNAVAILABLE;
       if (late.get()) {
         return silent(code, e);
       }
       return Fault.of(
               code,
-              "the engine at " + address + " did not answer " + request.shown() + ": " + why(e),
+              "the engine at "
+                  + address
+                  + " did not answer "
+                  + request.pathWithoutQuery()
+                  + ": "
+                  + why(e),
               "see whether it runs and is what it should be (docker version)")
           .exception(e);
     }
@@ -271,7 +277,7 @@ public final class EngineHttp implements AutoCloseable {
               "the engine at "
                   + address
                   + " did not answer "
-                  + request.shown()
+                  + request.pathWithoutQuery()
                   + " within "
                   + deadline.whole().toMillis()
                   + " ms",
@@ -280,10 +286,10 @@ public final class EngineHttp implements AutoCloseable {
     }
   }
 
-  private void keep(Exchange exchange) {
+  private void keep(HttpConnection exchange) {
     kept.addLast(exchange);
     while (kept.size() > (closed ? 0 : MOST_KEPT)) {
-      Exchange surplus = kept.pollFirst();
+      HttpConnection surplus = kept.pollFirst();
       if (surplus != null) {
         surplus.transport().close();
       }

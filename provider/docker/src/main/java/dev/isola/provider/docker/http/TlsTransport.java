@@ -8,7 +8,7 @@ import javax.net.ssl.SSLSocket;
  * A connection over TCP with encryption. It is never used twice: whether it still stands is not to
  * be seen.
  */
-record TlsTransport(SSLSocket socket) implements Transport {
+record TlsTransport(SSLSocket socket) implements EngineTransport {
   @Override
   public int read(ByteBuffer target) throws IOException {
     int at = target.arrayOffset() + target.position();
@@ -30,7 +30,7 @@ record TlsTransport(SSLSocket socket) implements Transport {
   }
 
   @Override
-  public boolean stale() {
+  public boolean isStale() {
     return true;
   }
 

@@ -44,13 +44,13 @@ public class E2bExecution implements Execution {
 
   /** Something to take out of the queue. */
   private sealed interface Item {
-    record Some(Output output) implements Item {}
+    record Chunk(Output output) implements Item {}
 
     record End() implements Item {}
   }
 
-  private final Inside inside;
-  private final Shell shell;
+  private final SandboxContext inside;
+  private final ScriptRunner shell;
   private final Start start;
   private final OutputStream stdin;
   private final BlockingQueue<Item> queue = new ArrayBlockingQueue<>(WAITING);
@@ -68,8 +68,8 @@ public class E2bExecution implements Execution {
   private volatile @Nullable SandboxException failure;
 
   E2bExecution(
-      Inside inside,
-      Shell shell,
+      SandboxContext inside,
+      ScriptRunner shell,
       ProcessStream stream,
       Start start,
       List<ProcessStream.Event.Data> first) {
@@ -92,7 +92,7 @@ public class E2bExecution implements Execution {
   private Item item(Channel channel, Bytes bytes) {
     Output.Data data = new Output.Data(channel, offset, Instant.now(), bytes);
     offset = data.end();
-    return new Item.Some(data);
+    return new Item.Chunk(data);
   }
 
   private void follow() {
@@ -124,24 +124,24 @@ public class E2bExecution implements Execution {
       end(late ? new Exit.Signaled(Signal.KILL) : null, late ? null : refused(e));
     } catch (IOException e) {
       if (!closed) {
-        lost(e);
+        reconnect(e);
       }
     }
   }
 
   private SandboxException refused(RpcError e) {
     return inside
-        .fault(ErrorCode.OUTCOME_UNKNOWN, "the command was lost: " + e.said(), "start it again")
+        .fault(ErrorCode.OUTCOME_UNKNOWN, "the command was lost: " + e.detail(), "start it again")
         .exception(e);
   }
 
   /** A pause may cut the stream; the process goes on after it, and is followed again. */
-  private void lost(IOException e) throws InterruptedException {
-    SandboxException why = Starter.cut(inside, e);
+  private void reconnect(IOException e) throws InterruptedException {
+    SandboxException why = CommandStarter.disconnected(inside, e);
     while (why instanceof Conflict && !closed) {
       Thread.sleep(LOOKING);
       try {
-        inside.whereabouts().check();
+        inside.liveness().requireRunning();
         stream = ProcessStream.connect(inside.envd(), start.pid());
         return;
       } catch (RpcError gone) {
@@ -151,7 +151,7 @@ public class E2bExecution implements Execution {
       }
     }
     if (why instanceof Gone) {
-      end(new Exit.Lost(why.fault().what()), null);
+      end(new Exit.Lost(why.fault().problem()), null);
     } else {
       end(null, why);
     }
@@ -262,7 +262,7 @@ public class E2bExecution implements Execution {
   }
 
   private static Optional<Output> output(Item item) {
-    return item instanceof Item.Some(Output output) ? Optional.of(output) : Optional.empty();
+    return item instanceof Item.Chunk(Output output) ? Optional.of(output) : Optional.empty();
   }
 
   @Override
@@ -275,7 +275,7 @@ public class E2bExecution implements Execution {
   public void signal(Signal signal) {
     if (!isOver()) {
       shell.runAsRoot(
-          Scripts.SIGNAL, Integer.toString(signal.number()), Long.toString(start.pid()));
+          ExecScripts.SIGNAL, Integer.toString(signal.number()), Long.toString(start.pid()));
     }
   }
 
@@ -285,15 +285,15 @@ public class E2bExecution implements Execution {
    */
   @Override
   public void kill() {
-    Apart.run(
+    Uninterruptible.run(
         DYING,
         () -> {
           List<String> args =
               List.of(
-                  Scripts.MARK + "=" + start.id().value(),
+                  ExecScripts.MARK + "=" + start.id().value(),
                   isOver() ? "0" : Long.toString(start.pid()));
-          shell.run(Scripts.KILL, start.user(), args);
-          shell.runAsRoot(Scripts.KILL, args.getFirst(), isOver() ? "0" : args.getLast());
+          shell.run(ExecScripts.KILL, start.user(), args);
+          shell.runAsRoot(ExecScripts.KILL, args.getFirst(), isOver() ? "0" : args.getLast());
         });
   }
 

@@ -9,11 +9,11 @@ import java.util.Optional;
 
 /** A command on a terminal under envd. */
 final class E2bTerminal extends E2bExecution implements Terminal {
-  private final Inside inside;
+  private final SandboxContext inside;
 
   E2bTerminal(
-      Inside inside,
-      Shell shell,
+      SandboxContext inside,
+      ScriptRunner shell,
       ProcessStream stream,
       Start start,
       List<ProcessStream.Event.Data> first) {
@@ -36,7 +36,7 @@ final class E2bTerminal extends E2bExecution implements Terminal {
       inside.envd().call("process.Process/Update", message, true);
     } catch (RpcError e) {
       if (!e.code().equals("not_found")) {
-        throw Starter.refused(inside, e, Optional.empty());
+        throw CommandStarter.refused(inside, e, Optional.empty());
       }
     }
   }

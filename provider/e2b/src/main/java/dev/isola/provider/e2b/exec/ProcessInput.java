@@ -13,12 +13,12 @@ import java.util.function.BooleanSupplier;
 final class ProcessInput extends OutputStream {
   private static final int PIECE = 256 * 1024;
 
-  private final Inside inside;
+  private final SandboxContext inside;
   private final E2bExecution.Start start;
   private final BooleanSupplier over;
   private boolean closed;
 
-  ProcessInput(Inside inside, E2bExecution.Start start, BooleanSupplier over) {
+  ProcessInput(SandboxContext inside, E2bExecution.Start start, BooleanSupplier over) {
     this.inside = inside;
     this.start = start;
     this.over = over;
@@ -73,12 +73,12 @@ final class ProcessInput extends OutputStream {
       if (e.code().equals("not_found") && !lenient) {
         throw ended();
       }
-      boolean nobodyReads = e.said().contains("broken pipe") || e.said().contains("closed");
+      boolean nobodyReads = e.detail().contains("broken pipe") || e.detail().contains("closed");
       if (!lenient && !nobodyReads) {
-        throw new IOException(e.said(), e);
+        throw new IOException(e.detail(), e);
       }
     } catch (SandboxException e) {
-      throw new IOException(e.fault().what(), e);
+      throw new IOException(e.fault().problem(), e);
     }
   }
 

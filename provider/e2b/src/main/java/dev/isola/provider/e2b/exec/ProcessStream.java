@@ -1,8 +1,8 @@
 package dev.isola.provider.e2b.exec;
 
 import dev.isola.codec.json.JsonValue;
-import dev.isola.provider.e2b.rpc.Envd;
-import dev.isola.provider.e2b.rpc.Frames;
+import dev.isola.provider.e2b.rpc.EnvdClient;
+import dev.isola.provider.e2b.rpc.MessageStream;
 import dev.isola.provider.e2b.rpc.RpcError;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.exec.Channel;
@@ -58,19 +58,19 @@ final class ProcessStream implements AutoCloseable {
     }
   }
 
-  private final Frames frames;
+  private final MessageStream frames;
 
-  private ProcessStream(Frames frames) {
+  private ProcessStream(MessageStream frames) {
     this.frames = frames;
   }
 
-  static ProcessStream start(Envd envd, Start start, Optional<String> user) throws RpcError {
+  static ProcessStream start(EnvdClient envd, Start start, Optional<String> user) throws RpcError {
     return new ProcessStream(
         envd.stream("process.Process/Start", start.message(), user, start.timeout()));
   }
 
   /** Follows a process that runs, from now on. */
-  static ProcessStream connect(Envd envd, long pid) throws RpcError {
+  static ProcessStream connect(EnvdClient envd, long pid) throws RpcError {
     return new ProcessStream(
         envd.stream(
             "process.Process/Connect",
@@ -96,7 +96,7 @@ final class ProcessStream implements AutoCloseable {
       }
       if (event.has("end")) {
         frames.finish();
-        return new Event.Ended(Exits.of(event.at("end")));
+        return new Event.Ended(ExitParser.parse(event.at("end")));
       }
       Optional<Event> data = data(event.at("data"));
       if (data.isPresent()) {
@@ -107,7 +107,7 @@ final class ProcessStream implements AutoCloseable {
 
   private static Optional<Event> data(JsonValue data) throws IOException {
     for (Channel channel : Channel.values()) {
-      Optional<String> text = data.maybeText(word(channel));
+      Optional<String> text = data.optionalText(word(channel));
       if (text.isPresent()) {
         try {
           return Optional.of(

@@ -1,9 +1,9 @@
 package dev.isola.provider.e2b.file;
 
-import dev.isola.archive.Names;
+import dev.isola.archive.ArchivePaths;
+import dev.isola.codec.tar.TarEntry;
 import dev.isola.codec.tar.TarReader;
 import dev.isola.codec.tar.TarStream;
-import dev.isola.codec.tar.TreeEntry;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -30,7 +30,7 @@ final class CheckedArchive {
   private long bytes;
 
   CheckedArchive(InputStream archive, TreeLimits limits) {
-    this.reader = new TarReader(archive, Names::bad);
+    this.reader = new TarReader(archive, ArchivePaths::badArchive);
     this.limits = limits;
   }
 
@@ -42,24 +42,24 @@ final class CheckedArchive {
     return new TreeSummary(entries, bytes);
   }
 
-  private record Entry(TreeEntry entry, InputStream content) implements TarStream.Item {}
+  private record Entry(TarEntry entry, InputStream content) implements TarStream.Item {}
 
   private final class Items implements Iterator<TarStream.Item> {
-    private Optional<TreeEntry> next = Optional.empty();
+    private Optional<TarEntry> next = Optional.empty();
     private boolean ended;
 
     @Override
     public boolean hasNext() {
       while (next.isEmpty() && !ended) {
         try {
-          Optional<TreeEntry> read = reader.next();
+          Optional<TarEntry> read = reader.next();
           ended = read.isEmpty();
           next = read.flatMap(CheckedArchive.this::checked);
         } catch (IOException e) {
           throw new UncheckedIOException(e);
         }
         if (ended && !reader.ended()) {
-          throw Names.bad("the archive is cut off", "it has no end");
+          throw ArchivePaths.badArchive("the archive is cut off", "it has no end");
         }
       }
       return next.isPresent();
@@ -70,14 +70,14 @@ final class CheckedArchive {
       if (!hasNext()) {
         throw new NoSuchElementException();
       }
-      TreeEntry entry = next.orElseThrow();
+      TarEntry entry = next.orElseThrow();
       next = Optional.empty();
       return new Entry(entry, reader.content());
     }
   }
 
   /** Returns the entry as it is sent on; the root itself is not. */
-  private Optional<TreeEntry> checked(TreeEntry entry) {
+  private Optional<TarEntry> checked(TarEntry entry) {
     String path = inside(entry.path());
     count(entry);
     if (path.isEmpty()) {
@@ -91,26 +91,26 @@ final class CheckedArchive {
             String first = inside(entry.target());
             refuseThroughLinks(first);
             if (first.isEmpty() || links.contains(first)) {
-              throw Names.bad("a hard link leads to no file", entry.path());
+              throw ArchivePaths.badArchive("a hard link leads to no file", entry.path());
             }
             yield first;
           }
           case LINK -> {
             if (leadsOut(path, entry.target())) {
-              throw Names.bad("a link leads out", entry.path());
+              throw ArchivePaths.badArchive("a link leads out", entry.path());
             }
             yield entry.target();
           }
           case SPECIAL, REMOVED ->
-              throw Names.bad("a device or pipe is not unpacked", entry.path());
+              throw ArchivePaths.badArchive("a device or pipe is not unpacked", entry.path());
         };
-    if (entry.kind() == TreeEntry.Kind.LINK) {
+    if (entry.kind() == TarEntry.Kind.LINK) {
       links.add(path);
     } else {
       links.remove(path);
     }
     return Optional.of(
-        new TreeEntry(
+        new TarEntry(
             path,
             entry.kind(),
             target,
@@ -125,12 +125,12 @@ final class CheckedArchive {
 
   private static String inside(String name) {
     if (name.startsWith("/")) {
-      throw Names.bad("a name is absolute", name);
+      throw ArchivePaths.badArchive("a name is absolute", name);
     }
-    return Names.clean(name);
+    return ArchivePaths.normalize(name);
   }
 
-  private void count(TreeEntry entry) {
+  private void count(TarEntry entry) {
     entries++;
     if (entries > limits.maxEntries()) {
       throw tooMuch("entries", limits.maxEntries());
@@ -152,9 +152,9 @@ final class CheckedArchive {
   }
 
   private void refuseThroughLinks(String path) {
-    for (String way = Names.parent(path); !way.isEmpty(); way = Names.parent(way)) {
+    for (String way = ArchivePaths.parent(path); !way.isEmpty(); way = ArchivePaths.parent(way)) {
       if (links.contains(way)) {
-        throw Names.bad("an entry runs through a link", path);
+        throw ArchivePaths.badArchive("an entry runs through a link", path);
       }
     }
   }

@@ -2,8 +2,8 @@ package dev.isola.provider.e2b.file;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.isola.provider.e2b.exec.Inside;
-import dev.isola.provider.e2b.exec.Shell;
+import dev.isola.provider.e2b.exec.SandboxContext;
+import dev.isola.provider.e2b.exec.ScriptRunner;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.file.FileInfo;
@@ -28,10 +28,10 @@ import java.util.stream.Stream;
 public final class E2bFiles implements FileSystem {
   private static final int DEEPEST = 1_000_000;
 
-  private final Inside inside;
-  private final Shell shell;
-  private final Paths paths;
-  private final Errors errors;
+  private final SandboxContext inside;
+  private final ScriptRunner shell;
+  private final PathResolver paths;
+  private final FileErrors errors;
   private final Staging staging;
 
   /** Empty for the sandbox's own user. */
@@ -40,16 +40,16 @@ public final class E2bFiles implements FileSystem {
   /** The user that gets what root creates. */
   private final Optional<FileOwner> owner;
 
-  public E2bFiles(Inside inside) {
+  public E2bFiles(SandboxContext inside) {
     this(inside, Optional.empty());
   }
 
-  private E2bFiles(Inside inside, Optional<FileUser> user) {
+  private E2bFiles(SandboxContext inside, Optional<FileUser> user) {
     this.inside = inside;
     this.user = user;
-    this.shell = new Shell(inside);
-    this.paths = new Paths(inside);
-    this.errors = new Errors(inside);
+    this.shell = new ScriptRunner(inside);
+    this.paths = new PathResolver(inside);
+    this.errors = new FileErrors(inside);
     this.staging = new Staging(inside, shell, errors);
     this.owner =
         user.filter(FileUser::privileged).map(one -> new FileOwner(shell, errors, one.name()));
@@ -57,18 +57,18 @@ public final class E2bFiles implements FileSystem {
 
   @Override
   public FileSystem as(FileUser user) {
-    return new E2bFiles(inside.as(user.privileged() ? "root" : user.name()), Optional.of(user));
+    return new E2bFiles(inside.asUser(user.privileged() ? "root" : user.name()), Optional.of(user));
   }
 
   /** Creates something, which then belongs to the owner if there is one. */
-  private <T> T made(String path, String absolute, boolean keep, Supplier<T> making) {
-    return owner.isEmpty() ? making.get() : owner.get().made(path, absolute, keep, making);
+  private <T> T createOwned(String path, String absolute, boolean keep, Supplier<T> making) {
+    return owner.isEmpty() ? making.get() : owner.get().createOwned(path, absolute, keep, making);
   }
 
   @Override
   public InputStream read(String path, ReadRange range) {
     String absolute = paths.absolute(path);
-    FileInfo info = one(Scripts.FOLLOW, "reading", path, absolute);
+    FileInfo info = one(FileScripts.FOLLOW, "reading", path, absolute);
     ErrorCode wrong =
         switch (info.type()) {
           case FILE -> ErrorCode.INTERNAL;
@@ -81,7 +81,7 @@ public final class E2bFiles implements FileSystem {
     }
     return user.isPresent()
         ? readAsUser(path, absolute, range)
-        : new Reading(inside, errors).open(path, absolute, range, info.size());
+        : new ContentReader(inside, errors).open(path, absolute, range, info.size());
   }
 
   /**
@@ -93,7 +93,8 @@ public final class E2bFiles implements FileSystem {
     }
     String length = range.length() == Long.MAX_VALUE ? "" : Long.toString(range.length());
     List<String> args = List.of(absolute, Long.toString(range.offset() + 1), length);
-    Shell.Following content = shell.follow(Scripts.READ, inside.user(), args, Optional.empty());
+    ScriptRunner.RunningScript content =
+        shell.start(FileScripts.READ, inside.user(), args, Optional.empty());
     return new ScriptOutput(content, said -> errors.of("reading", path, said));
   }
 
@@ -103,7 +104,7 @@ public final class E2bFiles implements FileSystem {
     if (absolute.endsWith("/")) {
       throw errors.of(ErrorCode.IS_A_FOLDER, "writing", path, "its name is that of a folder");
     }
-    return made(path, absolute, false, () -> put(path, absolute, content, options));
+    return createOwned(path, absolute, false, () -> put(path, absolute, content, options));
   }
 
   private FileInfo put(String path, String absolute, InputStream content, WriteOptions options) {
@@ -120,14 +121,14 @@ public final class E2bFiles implements FileSystem {
               List.of(
                   staged,
                   absolute,
-                  Paths.parent(absolute),
+                  PathResolver.parent(absolute),
                   how,
                   options.mode().map(E2bFiles::octal).orElse(""),
                   anothers ? "copy" : "move",
                   options.sync() ? "sync" : "");
-          Shell.Said said = shell.run(Scripts.PUT, inside.user(), args);
-          if (anothers || !said.good()) {
-            staging.drop(staged);
+          ScriptRunner.ScriptResult said = shell.run(FileScripts.PUT, inside.user(), args);
+          if (anothers || !said.succeeded()) {
+            staging.remove(staged);
           }
           return file("writing", path, said);
         });
@@ -136,16 +137,17 @@ public final class E2bFiles implements FileSystem {
   @Override
   public FileInfo stat(String path, LinkOption... options) {
     return List.of(options).contains(LinkOption.NOFOLLOW_LINKS)
-        ? one(Scripts.STAT, "looking at", path, paths.absolute(path))
-        : one(Scripts.FOLLOW, "following", path, paths.absolute(path));
+        ? one(FileScripts.STAT, "looking at", path, paths.absolute(path))
+        : one(FileScripts.FOLLOW, "following", path, paths.absolute(path));
   }
 
   private FileInfo one(String script, String what, String path, String absolute) {
     return file(what, path, shell.run(script, absolute));
   }
 
-  private FileInfo file(String what, String path, Shell.Said said) {
-    List<FileInfo> files = said.good() ? new Listing().take(said.out().toArray()) : List.of();
+  private FileInfo file(String what, String path, ScriptRunner.ScriptResult said) {
+    List<FileInfo> files =
+        said.succeeded() ? new FindOutputParser().parse(said.out().toArray()) : List.of();
     if (files.size() != 1) {
       throw errors.of(what, path, said);
     }
@@ -159,65 +161,67 @@ public final class E2bFiles implements FileSystem {
     }
     String absolute = paths.absolute(path);
     String levels = Integer.toString(depth == 0 ? DEEPEST : depth);
-    return found("listing", path, Scripts.LIST, absolute, Paths.folder(absolute), levels);
+    return found(
+        "listing", path, FileScripts.LIST, absolute, PathResolver.folder(absolute), levels);
   }
 
   @Override
   public Stream<FileInfo> glob(String base, String pattern) {
     String absolute = paths.absolute(base);
-    String start = Paths.folder(absolute);
+    String start = PathResolver.folder(absolute);
     if (pattern.indexOf('\0') >= 0) {
       throw paths.refused("a pattern has a zero in it");
     }
     return found(
-        "searching", base, Scripts.GLOB, absolute, start, Patterns.beneath(start, pattern));
+        "searching", base, FileScripts.GLOB, absolute, start, GlobPatterns.beneath(start, pattern));
   }
 
   private Stream<FileInfo> found(String what, String path, String script, String... args) {
-    return new Finding(shell, inside, errors).stream(what, path, script, List.of(args));
+    return new FileSearch(shell, inside, errors).stream(what, path, script, List.of(args));
   }
 
   @Override
   public void makeFolder(String path, int mode) {
     checked(mode);
     String absolute = paths.absolute(path);
-    made(
+    createOwned(
         path,
         absolute,
         true,
-        () -> done("making the folder", path, Scripts.MAKE_FOLDER, absolute, octal(mode)));
+        () -> runScript("making the folder", path, FileScripts.MAKE_FOLDER, absolute, octal(mode)));
   }
 
   @Override
   public void move(String from, String to, boolean replace) {
     String target = paths.absolute(to);
-    Shell.Said said =
-        shell.run(Scripts.MOVE, paths.absolute(from), target, replace ? "replace" : "");
-    if (!said.good()) {
+    ScriptRunner.ScriptResult said =
+        shell.run(FileScripts.MOVE, paths.absolute(from), target, replace ? "replace" : "");
+    if (!said.succeeded()) {
       throw errors.of("moving", from + " to " + to, said);
     }
   }
 
   @Override
   public void remove(String path, boolean recursive) {
-    String script = recursive ? Scripts.REMOVE_ALL : Scripts.REMOVE;
-    done("removing", path, script, paths.absolute(path));
+    String script = recursive ? FileScripts.REMOVE_ALL : FileScripts.REMOVE;
+    runScript("removing", path, script, paths.absolute(path));
   }
 
   @Override
   public void changeMode(String path, int mode) {
     checked(mode);
-    done("changing the mode of", path, Scripts.CHANGE_MODE, paths.absolute(path), octal(mode));
+    runScript(
+        "changing the mode of", path, FileScripts.CHANGE_MODE, paths.absolute(path), octal(mode));
   }
 
   @Override
   public void changeOwner(String path, String owner) {
     String absolute = paths.absolute(path);
-    Shell.Said said =
+    ScriptRunner.ScriptResult said =
         user.isPresent()
-            ? shell.run(Scripts.CHANGE_OWNER, absolute, owner)
-            : shell.runAsRoot(Scripts.CHANGE_OWNER, absolute, owner);
-    if (!said.good()) {
+            ? shell.run(FileScripts.CHANGE_OWNER, absolute, owner)
+            : shell.runAsRoot(FileScripts.CHANGE_OWNER, absolute, owner);
+    if (!said.succeeded()) {
       throw errors.of("changing the owner of", path, said);
     }
   }
@@ -228,13 +232,17 @@ public final class E2bFiles implements FileSystem {
       throw paths.refused("a link's target has a zero in it");
     }
     String absolute = paths.absolute(link);
-    made(link, absolute, true, () -> done("making the link", link, Scripts.LINK, absolute, target));
+    createOwned(
+        link,
+        absolute,
+        true,
+        () -> runScript("making the link", link, FileScripts.LINK, absolute, target));
   }
 
   @Override
   public Map<String, Bytes> attributes(String path) {
-    Shell.Said said = shell.run(Scripts.ATTRIBUTES, "get", paths.absolute(path));
-    if (!said.good()) {
+    ScriptRunner.ScriptResult said = shell.run(FileScripts.ATTRIBUTES, "get", paths.absolute(path));
+    if (!said.succeeded()) {
       throw errors.of("reading the attributes of", path, said);
     }
     Map<String, Bytes> attributes = new LinkedHashMap<>();
@@ -254,13 +262,13 @@ public final class E2bFiles implements FileSystem {
   public void setAttribute(String path, String name, Bytes value) {
     String hex = HexFormat.of().formatHex(value.toArray());
     String what = "setting an attribute of";
-    done(what, path, Scripts.ATTRIBUTES, "set", paths.absolute(path), named(name), hex);
+    runScript(what, path, FileScripts.ATTRIBUTES, "set", paths.absolute(path), named(name), hex);
   }
 
   @Override
   public void removeAttribute(String path, String name) {
     String what = "removing an attribute of";
-    done(what, path, Scripts.ATTRIBUTES, "remove", paths.absolute(path), named(name));
+    runScript(what, path, FileScripts.ATTRIBUTES, "remove", paths.absolute(path), named(name));
   }
 
   private String named(String attribute) {
@@ -273,15 +281,15 @@ public final class E2bFiles implements FileSystem {
   @Override
   public InputStream exportTree(String path, List<String> excludes) {
     String absolute = paths.absolute(path);
-    Shell.Following tar =
-        shell.follow(
-            Scripts.PACK,
+    ScriptRunner.RunningScript tar =
+        shell.start(
+            FileScripts.PACK,
             inside.user(),
             List.of(
                 absolute,
-                Paths.parent(absolute),
-                Paths.leaf(absolute),
-                Patterns.anyOf("./", excludes)),
+                PathResolver.parent(absolute),
+                PathResolver.leaf(absolute),
+                GlobPatterns.anyOf("./", excludes)),
             Optional.empty());
     return new ScriptOutput(tar, said -> errors.of("packing", path, said));
   }
@@ -295,19 +303,19 @@ public final class E2bFiles implements FileSystem {
         path,
         checked.stream(),
         staged -> {
-          Shell.Said said = shell.run(Scripts.UNPACK, staged, absolute);
-          if (!said.good()) {
-            staging.drop(staged);
+          ScriptRunner.ScriptResult said = shell.run(FileScripts.UNPACK, staged, absolute);
+          if (!said.succeeded()) {
+            staging.remove(staged);
             throw errors.of("unpacking into", path, said);
           }
-          owner.ifPresent(one -> one.give(path, absolute));
+          owner.ifPresent(one -> one.changeOwner(path, absolute));
           return checked.summary();
         });
   }
 
-  private boolean done(String what, String path, String script, String... args) {
-    Shell.Said said = shell.run(script, args);
-    if (!said.good()) {
+  private boolean runScript(String what, String path, String script, String... args) {
+    ScriptRunner.ScriptResult said = shell.run(script, args);
+    if (!said.succeeded()) {
       throw errors.of(what, path, said);
     }
     return true;

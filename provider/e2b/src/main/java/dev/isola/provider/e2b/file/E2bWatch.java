@@ -3,8 +3,8 @@ package dev.isola.provider.e2b.file;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.codec.json.JsonValue;
-import dev.isola.provider.e2b.exec.Inside;
-import dev.isola.provider.e2b.rpc.Frames;
+import dev.isola.provider.e2b.exec.SandboxContext;
+import dev.isola.provider.e2b.rpc.MessageStream;
 import dev.isola.provider.e2b.rpc.RpcError;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
@@ -23,29 +23,29 @@ import java.util.concurrent.TimeUnit;
 public final class E2bWatch implements Watch {
   private static final int MOST = 10_000;
 
-  private final Inside inside;
+  private final SandboxContext inside;
   private final String folder;
-  private final Frames frames;
+  private final MessageStream frames;
   private final LinkedBlockingQueue<Optional<FileChange>> queue = new LinkedBlockingQueue<>();
   private volatile boolean closed;
   private volatile boolean over;
 
-  private E2bWatch(Inside inside, String folder, Frames frames) {
+  private E2bWatch(SandboxContext inside, String folder, MessageStream frames) {
     this.inside = inside;
     this.folder = folder;
     this.frames = frames;
   }
 
   /** Watches; returns when every later change is seen. */
-  public static Watch of(Inside inside, String path, boolean recursive) {
-    Errors errors = new Errors(inside);
-    String folder = new Paths(inside).absolute(path).replaceFirst("(?<=.)/+$", "");
+  public static Watch of(SandboxContext inside, String path, boolean recursive) {
+    FileErrors errors = new FileErrors(inside);
+    String folder = new PathResolver(inside).absolute(path).replaceFirst("(?<=.)/+$", "");
     if (new E2bFiles(inside).stat(folder, NOFOLLOW_LINKS).type() == FileType.FILE) {
       throw errors.of(ErrorCode.NOT_A_FOLDER, "watching", path, "it is a file");
     }
     Map<String, Object> message =
         Map.of("path", folder, "recursive", recursive, "includeEntry", true);
-    Optional<Frames> opened = Optional.empty();
+    Optional<MessageStream> opened = Optional.empty();
     try {
       opened =
           Optional.of(
@@ -56,16 +56,16 @@ public final class E2bWatch implements Watch {
         throw new IOException("it does not begin with a start");
       }
     } catch (RpcError e) {
-      opened.ifPresent(Frames::close);
+      opened.ifPresent(MessageStream::close);
       ErrorCode code =
           switch (e.code()) {
             case "not_found" -> ErrorCode.FILE_NOT_FOUND;
             case "unimplemented" -> ErrorCode.NOT_IMPLEMENTED;
             default -> ErrorCode.INVALID_REQUEST;
           };
-      throw errors.of(code, "watching", path, e.said());
+      throw errors.of(code, "watching", path, e.detail());
     } catch (IOException e) {
-      opened.ifPresent(Frames::close);
+      opened.ifPresent(MessageStream::close);
       throw inside
           .fault(
               ErrorCode.PROVIDER_UNAVAILABLE,
@@ -89,7 +89,7 @@ public final class E2bWatch implements Watch {
           if (change.path().equals(folder) && change.kind() == Kind.REMOVED) {
             break;
           }
-          tell(change);
+          enqueue(change);
         }
       }
     } catch (RpcError | IOException e) {
@@ -113,7 +113,7 @@ public final class E2bWatch implements Watch {
     }
   }
 
-  private void tell(FileChange change) {
+  private void enqueue(FileChange change) {
     if (queue.size() < MOST) {
       queue.add(Optional.of(change));
     } else if (queue.size() == MOST) {
@@ -127,7 +127,7 @@ public final class E2bWatch implements Watch {
     String path =
         name.isEmpty() || name.equals(".") || name.equals(folder)
             ? folder
-            : Paths.folder(folder) + name;
+            : PathResolver.folder(folder) + name;
     Kind kind =
         switch (event.text("type")) {
           case "EVENT_TYPE_CREATE" -> moved ? Kind.MOVED_TO : Kind.CREATED;

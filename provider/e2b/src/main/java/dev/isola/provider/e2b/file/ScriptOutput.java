@@ -1,6 +1,6 @@
 package dev.isola.provider.e2b.file;
 
-import dev.isola.provider.e2b.exec.Shell;
+import dev.isola.provider.e2b.exec.ScriptRunner;
 import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -9,20 +9,22 @@ import java.util.function.Function;
 
 /** The output of a script inside, read while the script runs. */
 final class ScriptOutput extends InputStream {
-  private final Shell.Following script;
-  private final Function<Shell.Said, SandboxException> failure;
+  private final ScriptRunner.RunningScript script;
+  private final Function<ScriptRunner.ScriptResult, SandboxException> failure;
   private byte[] piece = {};
   private int at;
   private boolean ended;
 
   /** Returns once the output begins. */
-  ScriptOutput(Shell.Following script, Function<Shell.Said, SandboxException> failure) {
+  ScriptOutput(
+      ScriptRunner.RunningScript script,
+      Function<ScriptRunner.ScriptResult, SandboxException> failure) {
     this.script = script;
     this.failure = failure;
     try {
       more();
-      if (ended && !script.said().good()) {
-        throw failure.apply(script.said());
+      if (ended && !script.result().succeeded()) {
+        throw failure.apply(script.result());
       }
     } catch (RuntimeException e) {
       script.close();
@@ -50,7 +52,7 @@ final class ScriptOutput extends InputStream {
         more();
       }
     } catch (SandboxException e) {
-      throw new IOException(e.fault().what(), e);
+      throw new IOException(e.fault().problem(), e);
     }
     if (at < piece.length) {
       int count = Math.min(length, piece.length - at);
@@ -59,8 +61,8 @@ final class ScriptOutput extends InputStream {
       return count;
     }
     // 1 is tar's code for a file that changed while it was read
-    if (script.said().code() > 1) {
-      throw new IOException(failure.apply(script.said()).fault().what());
+    if (script.result().code() > 1) {
+      throw new IOException(failure.apply(script.result()).fault().problem());
     }
     return -1;
   }

@@ -1,7 +1,7 @@
 package dev.isola.provider.e2b.file;
 
-import dev.isola.provider.e2b.exec.Inside;
-import dev.isola.provider.e2b.exec.Shell;
+import dev.isola.provider.e2b.exec.SandboxContext;
+import dev.isola.provider.e2b.exec.ScriptRunner;
 import dev.isola.provider.e2b.rpc.RpcError;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
@@ -17,7 +17,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Content on its way in: all of it lies in a temporary file before anything is done with it. */
-record Staging(Inside inside, Shell shell, Errors errors) {
+record Staging(SandboxContext inside, ScriptRunner shell, FileErrors errors) {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final Duration LONGEST = Duration.ofHours(1);
 
@@ -31,17 +31,17 @@ record Staging(Inside inside, Shell shell, Errors errors) {
       inside.envd().upload(staged, source, LONGEST);
       source.rethrow(inside, what);
     } catch (RpcError e) {
-      drop(staged);
-      throw errors.of(code(e), "writing", what, e.said());
+      remove(staged);
+      throw errors.of(code(e), "writing", what, e.detail());
     } catch (SandboxException e) {
-      drop(staged);
+      remove(staged);
       source.rethrow(inside, what);
       throw e;
     }
     try {
       return use.apply(staged);
     } catch (RuntimeException e) {
-      drop(staged);
+      remove(staged);
       throw e;
     }
   }
@@ -51,10 +51,10 @@ record Staging(Inside inside, Shell shell, Errors errors) {
   }
 
   /** Removes what is left of it; where even that fails nobody is helped by hearing so. */
-  void drop(String staged) {
+  void remove(String staged) {
     try {
       shell.run(
-          Scripts.DROP,
+          FileScripts.DROP,
           inside.user().isEmpty() ? Optional.empty() : Optional.of("root"),
           List.of(staged));
     } catch (SandboxException e) {
@@ -91,7 +91,7 @@ record Staging(Inside inside, Shell shell, Errors errors) {
       // the caller's
     }
 
-    void rethrow(Inside inside, String what) {
+    void rethrow(SandboxContext inside, String what) {
       Throwable why = broken;
       if (why instanceof SandboxException known) {
         throw known.sandbox().isPresent()

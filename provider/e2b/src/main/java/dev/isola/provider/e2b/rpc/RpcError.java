@@ -17,7 +17,7 @@ public final class RpcError extends Exception {
   }
 
   /** Returns what was said. */
-  public String said() {
+  public String detail() {
     return String.valueOf(getMessage());
   }
 }

@@ -1,0 +1,52 @@
+package dev.isola.app.cli;
+
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigKeys;
+import java.time.InstantSource;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Makes what the commands share, once the global options have been read. */
+public final class CommandContext {
+  private final CliEnvironment host;
+  private final GlobalOptions globals;
+
+  public CommandContext(CliEnvironment host, GlobalOptions globals) {
+    this.host = host;
+    this.globals = globals;
+  }
+
+  public CliEnvironment environment() {
+    return host;
+  }
+
+  public Console console() {
+    return new Console(host, globals.json, globals.verbose, globals.color);
+  }
+
+  /** Returns what paints for standard error, where a server's log goes. */
+  public Console errConsole() {
+    return Console.forStderr(host, globals.color);
+  }
+
+  public DataFolder dataFolder() {
+    return DataFolder.resolve(globals.data, host.variables());
+  }
+
+  public ConfigSources configSources(@Nullable String file, List<String> values) {
+    return ConfigSources.of(file, values, globals.data, host);
+  }
+
+  /** Returns the providers with their settings, in the configured data folder. */
+  public Providers providers(Config config) {
+    return new Providers(
+        host.factories(),
+        config.providers(),
+        new DataFolder(config.get(ConfigKeys.DATA)),
+        InstantSource.system());
+  }
+
+  public Providers providers() {
+    return new Providers(host.factories(), dataFolder(), InstantSource.system());
+  }
+}

@@ -1,0 +1,49 @@
+package dev.isola.app.cli;
+
+import dev.isola.document.Suggestion;
+import dev.isola.spi.provider.ProviderFactory;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Picks providers by name for commands that try several, each on a folder of its own. */
+public final class ProviderFactorySelection {
+  private final Map<String, ProviderFactory> known = new LinkedHashMap<>();
+
+  public ProviderFactorySelection(Iterable<ProviderFactory> found) {
+    for (ProviderFactory factory : found) {
+      known.putIfAbsent(factory.name(), factory);
+    }
+  }
+
+  public List<ProviderFactory> all() {
+    return List.copyOf(known.values());
+  }
+
+  /** Returns those named; one that is not known is a mistake of the caller's. */
+  public List<ProviderFactory> named(List<String> names) {
+    List<ProviderFactory> chosen = new ArrayList<>();
+    for (String name : names) {
+      ProviderFactory factory = known.get(name);
+      if (factory == null) {
+        throw unknown("provider", name, known.keySet());
+      }
+      if (!chosen.contains(factory)) {
+        chosen.add(factory);
+      }
+    }
+    return chosen;
+  }
+
+  /** Says that there is no such {@code thing}, what was probably meant, and what there is. */
+  public static UsageException unknown(String thing, String name, Collection<String> known) {
+    String all = known.isEmpty() ? "none" : String.join(", ", known);
+    return new UsageException(
+        "no " + thing + " is named '" + name + "'",
+        Suggestion.closest(name, known)
+            .map(near -> "did you mean " + near + "? Known: " + all)
+            .orElse("known: " + all));
+  }
+}

@@ -1,0 +1,83 @@
+package dev.isola.app.local;
+
+import dev.isola.app.cli.CliEnvironment;
+import dev.isola.app.cli.ErrorReport;
+import dev.isola.engine.lease.SandboxLease;
+import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.Provider;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+
+/**
+ * Destroys a leased sandbox on close, and when the process is told to end (SIGINT, SIGTERM, SIGHUP)
+ * before that. The JVM then ends with 128 plus the signal by itself.
+ */
+final class SandboxCleanup implements AutoCloseable {
+  private static final DestroyOptions NOW = new DestroyOptions(true, Duration.ofSeconds(5));
+  private static final Duration PATIENCE = Duration.ofSeconds(6);
+
+  private final CliEnvironment host;
+  private final Provider provider;
+  private final SandboxLease lease;
+  private final Thread hook = new Thread(this::interrupt, "isola-end");
+  private volatile boolean interrupted;
+
+  private SandboxCleanup(CliEnvironment host, Provider provider, SandboxLease lease) {
+    this.host = host;
+    this.provider = provider;
+    this.lease = lease;
+  }
+
+  static SandboxCleanup register(CliEnvironment host, Provider provider, SandboxLease lease) {
+    SandboxCleanup end = new SandboxCleanup(host, provider, lease);
+    Runtime.getRuntime().addShutdownHook(end.hook);
+    return end;
+  }
+
+  /** Returns true once the process has been told to end. */
+  boolean interrupted() {
+    return interrupted;
+  }
+
+  private void interrupt() {
+    interrupted = true;
+    // In a thread of its own: a backend that hangs must not hold the process. What it leaves then
+    // ends by itself, because a run's sandbox does not outlive the connection to it.
+    Thread destroying = Thread.ofPlatform().daemon().start(this::destroyQuietly);
+    try {
+      destroying.join(PATIENCE);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void destroyQuietly() {
+    try {
+      provider.destroy(lease.id(), NOW);
+      lease.close();
+    } catch (SandboxException | UncheckedIOException e) {
+      // The lease lapses with this process; the next run or server removes what is left.
+    }
+  }
+
+  /** Destroys the sandbox; a failure is told and does not change how the command ended. */
+  @Override
+  public void close() {
+    if (interrupted) {
+      return; // the hook is at it
+    }
+    try {
+      provider.destroy(lease.id(), DestroyOptions.FORCE);
+      lease.close();
+    } catch (SandboxException | UncheckedIOException e) {
+      ErrorReport.writeLine(
+          host, "sandbox " + lease.id() + " could not be destroyed: " + e.getMessage());
+    }
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      // The process is ending already.
+    }
+  }
+}

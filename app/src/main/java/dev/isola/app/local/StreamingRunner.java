@@ -1,0 +1,92 @@
+package dev.isola.app.local;
+
+import dev.isola.app.cli.CliEnvironment;
+import dev.isola.app.cli.ErrorReport;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.StdinPump;
+import dev.isola.spi.LimitKind;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.exec.Channel;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.exec.Output;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.Set;
+
+/** Passes stdin, stdout, stderr and the exit code through, bytes untouched, as they come. */
+final class StreamingRunner implements CommandRunner {
+  private final CliEnvironment host;
+
+  StreamingRunner(CliEnvironment host) {
+    this.host = host;
+  }
+
+  @Override
+  public int run(Sandbox sandbox, Command command) {
+    try (Execution execution = sandbox.start(command.withStdin())) {
+      StdinPump.start(host.in(), execution);
+      if (!copyOutput(host, execution)) {
+        return ExitCodes.OUTPUT_CLOSED;
+      }
+      Exit exit = execution.await();
+      sayLimits(host, exit, execution.limitsMet());
+      return reportExit(host, exit);
+    }
+  }
+
+  /** Returns false when nobody reads our output any more; the command is killed then. */
+  static boolean copyOutput(CliEnvironment host, Execution execution) {
+    try {
+      for (var next = execution.read(); next.isPresent(); next = execution.read()) {
+        switch (next.get()) {
+          case Output.Data data -> {
+            OutputStream to = data.channel() == Channel.STDERR ? host.err() : host.out();
+            to.write(data.bytes().toArray());
+            to.flush();
+          }
+          case Output.Gap gap ->
+              ErrorReport.writeLine(host, gap.lost() + " bytes of output were lost");
+        }
+      }
+      return true;
+    } catch (IOException closed) {
+      execution.kill();
+      return false;
+    }
+  }
+
+  /** Names the limits that a command which failed has met; the end says so of memory and time. */
+  private static void sayLimits(CliEnvironment host, Exit exit, Set<LimitKind> met) {
+    if (exit.shellCode() == ExitCodes.OK) {
+      return;
+    }
+    for (LimitKind kind : met) {
+      switch (kind) {
+        case PROCESSES ->
+            ErrorReport.writeLine(host, "the limit of processes was met; raise --processes");
+        case THREADS ->
+            ErrorReport.writeLine(host, "the limit of threads was met; raise --threads");
+        case DISK -> ErrorReport.writeLine(host, "the limit of the disk was met");
+        case CPU, MEMORY, FILE_DESCRIPTORS, BANDWIDTH, KERNEL_OBJECTS, TIMEOUT -> {}
+      }
+    }
+  }
+
+  /** Says why a command ended where its exit code alone does not. */
+  static int reportExit(CliEnvironment host, Exit exit) {
+    switch (exit) {
+      case Exit.TimedOut(var after) ->
+          ErrorReport.writeLine(
+              host, "timed out after " + after.toMillis() / 1000.0 + " s; raise --timeout");
+      case Exit.OutOfMemory() ->
+          ErrorReport.writeLine(host, "killed: out of memory; raise --memory");
+      case Exit.Lost(var why) ->
+          ErrorReport.writeLine(host, "the sandbox was lost: " + why + "; run it again");
+      case Exit.Exited ignored -> {}
+      case Exit.Signaled ignored -> {}
+    }
+    return ExitCodes.of(exit);
+  }
+}

@@ -1,0 +1,43 @@
+package dev.isola.app.operate;
+
+import java.util.List;
+import java.util.Locale;
+
+/** How this distribution names and installs what is missing. */
+enum Distribution {
+  DEBIAN("apt install", "debian ubuntu"),
+  FEDORA("dnf install", "fedora rhel centos"),
+  ALPINE("apk add", "alpine"),
+  ARCH("pacman -S", "arch"),
+  SUSE("zypper install", "suse opensuse"),
+  OTHER("install", "");
+
+  private final String command;
+  private final String families;
+
+  Distribution(String command, String families) {
+    this.command = command;
+    this.families = families;
+  }
+
+  /** Returns the distribution's, by what it says it is or is like. */
+  static Distribution of(String osRelease) {
+    StringBuilder words = new StringBuilder();
+    for (String line : osRelease.lines().toList()) {
+      if (line.startsWith("ID=") || line.startsWith("ID_LIKE=")) {
+        words.append(' ').append(line.substring(line.indexOf('=') + 1).replace("\"", ""));
+      }
+    }
+    List<String> known = List.of(words.toString().toLowerCase(Locale.ROOT).strip().split("\\s+"));
+    for (Distribution packages : values()) {
+      if (known.stream().anyMatch(List.of(packages.families.split(" "))::contains)) {
+        return packages;
+      }
+    }
+    return OTHER;
+  }
+
+  String installCommand(String name) {
+    return command + " " + name;
+  }
+}

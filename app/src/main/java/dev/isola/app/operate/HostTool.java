@@ -1,0 +1,140 @@
+package dev.isola.app.operate;
+
+import dev.isola.host.program.KnownVulnerabilities;
+import dev.isola.host.program.Vulnerability;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A program that is used where it is there.
+ *
+ * @param ask the argument that makes it say its version; empty when there is none
+ * @param mark the word before the version that counts; empty for the first that it says
+ * @param packages its name where that is not the command's; empty where there is no package
+ * @param backend whether it runs sandboxes: without a provider that declares it, it is of no use
+ * @param gives what is had with it and not without
+ * @param flaws see {@link KnownVulnerabilities}
+ */
+public record HostTool(
+    String command,
+    String versionArgument,
+    String versionPrefix,
+    Map<Distribution, String> packages,
+    boolean backend,
+    String purpose,
+    List<Vulnerability> flaws) {
+
+  private static final String ASK = "--version";
+
+  /** What runs sandboxes, then what makes their images, then what makes their networks. */
+  public static final List<HostTool> ALL =
+      List.of(
+          backend("bwrap", "namespaces without a daemon").packaged("bubblewrap"),
+          backend("crun", "OCI containers, small and fast"),
+          backend("runc", "OCI containers, the reference"),
+          backend("runsc", "gVisor, a kernel of its own for each sandbox")
+              .packagedOnlyBy(Distribution.DEBIAN),
+          backend("proot", "images without any privilege, without isolation"),
+          // It tells the version of a client; holes are in the engine, which may be elsewhere.
+          backend("docker", "containers of Docker's engine")
+              .packaged("docker")
+              .packaged(Distribution.DEBIAN, "docker.io")
+              .packaged(Distribution.FEDORA, "moby-engine"),
+          backend("podman", "containers without a daemon"),
+          backend("git", "a worktree for each sandbox"),
+          tool("unshare", "doctor's tries, networks, debootstrap").packaged("util-linux"),
+          tool("skopeo", "isola image pull from registries"),
+          tool("mmdebstrap", "isola image build"),
+          tool("newuidmap", "isola image build without being root")
+              .asked("")
+              .packaged("uidmap")
+              .packaged(Distribution.FEDORA, "shadow-utils")
+              .packaged(Distribution.ALPINE, "shadow-subids")
+              .packaged(Distribution.ARCH, "shadow")
+              .packaged(Distribution.SUSE, "shadow"),
+          tool("debootstrap", "isola image build as root where mmdebstrap is not"),
+          tool("zstd", "images from archives packed by zstd"),
+          tool("xz", "images from archives packed by xz")
+              .packaged("xz")
+              .packaged(Distribution.DEBIAN, "xz-utils"),
+          tool("ip", "network mode bridge")
+              .asked("-V")
+              .packaged("iproute2")
+              .packaged(Distribution.FEDORA, "iproute"),
+          tool("tc", "limits of bandwidth")
+              .asked("-V")
+              .packaged("iproute2")
+              .packaged(Distribution.FEDORA, "iproute-tc"),
+          tool("nft", "network mode bridge as root").packaged("nftables"),
+          tool("nsenter", "network mode bridge").packaged("util-linux"),
+          tool("slirp4netns", "network mode bridge without being root").marked("libslirp:"));
+
+  public HostTool {
+    packages = Map.copyOf(packages);
+    flaws = List.copyOf(flaws);
+  }
+
+  /**
+   * Returns all of them, and the programs that only providers know.
+   *
+   * @param declared the programs of each provider, by its name
+   */
+  public static List<HostTool> all(Map<String, List<String>> declared) {
+    List<HostTool> all = new ArrayList<>(ALL);
+    declared.values().stream()
+        .flatMap(List::stream)
+        .distinct()
+        .sorted()
+        .filter(command -> ALL.stream().noneMatch(tool -> tool.command.equals(command)))
+        .map(command -> new HostTool(command, ASK, "", Map.of(), true, "sandboxes", List.of()))
+        .forEach(all::add);
+    return all;
+  }
+
+  private static HostTool tool(String command, String gives) {
+    return new HostTool(command, ASK, "", Map.of(), false, gives, KnownVulnerabilities.of(command))
+        .packaged(command);
+  }
+
+  private static HostTool backend(String command, String gives) {
+    HostTool tool = tool(command, gives);
+    return new HostTool(
+        command, tool.versionArgument, tool.versionPrefix, tool.packages, true, gives, tool.flaws);
+  }
+
+  private HostTool asked(String argument) {
+    return new HostTool(command, argument, versionPrefix, packages, backend, purpose, flaws);
+  }
+
+  private HostTool marked(String word) {
+    return new HostTool(command, versionArgument, word, packages, backend, purpose, flaws);
+  }
+
+  private HostTool packaged(String name) {
+    Map<Distribution, String> names = new EnumMap<>(Distribution.class);
+    for (Distribution packages : Distribution.values()) {
+      names.put(packages, name);
+    }
+    return new HostTool(command, versionArgument, versionPrefix, names, backend, purpose, flaws);
+  }
+
+  private HostTool packaged(Distribution by, String name) {
+    Map<Distribution, String> names = new EnumMap<>(packages);
+    names.put(by, name);
+    return new HostTool(command, versionArgument, versionPrefix, names, backend, purpose, flaws);
+  }
+
+  private HostTool packagedOnlyBy(Distribution by) {
+    return new HostTool(
+        command, versionArgument, versionPrefix, Map.of(by, command), backend, purpose, flaws);
+  }
+
+  String installCommand(Distribution system) {
+    String name = packages.get(system);
+    return name == null
+        ? "install " + command + " as its project says"
+        : system.installCommand(name);
+  }
+}

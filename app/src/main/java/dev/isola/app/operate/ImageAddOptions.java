@@ -1,0 +1,63 @@
+package dev.isola.app.operate;
+
+import dev.isola.app.cli.Arguments;
+import dev.isola.app.cli.CommandContext;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.host.image.Image;
+import dev.isola.host.image.ImageLimits;
+import dev.isola.host.image.ImageSource;
+import dev.isola.host.image.ImageStore;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The options of every command that adds an image, and what it does in the end. */
+final class ImageAddOptions {
+  @Option(names = "--replace", description = "Take the place of an image that has the name.")
+  private boolean replace;
+
+  @Option(
+      names = "--max-size",
+      paramLabel = "SIZE",
+      description = "Refuse what unpacks to more: 500M, 20G, bytes (64G).")
+  private @Nullable String maxSize;
+
+  @Option(
+      names = "--max-files",
+      paramLabel = "N",
+      description = "Refuse what has more files, folders and links (4000000).")
+  private @Nullable String maxFiles;
+
+  /** Adds the image and tells about it. */
+  int add(CommandContext wiring, String name, ImageSource source) {
+    Console console = wiring.console();
+    Image image =
+        new ImageStore(wiring.dataFolder().createIfMissing())
+            .add(
+                name,
+                source,
+                new ImageStore.AddOptions(limits(), replace, line -> say(console, line)));
+    if (console.json()) {
+      console.print(Map.of("image", ImageReport.json(image)));
+    } else {
+      console.print(ImageReport.line(image));
+      image.notes().forEach(note -> console.printErr("note: " + note));
+    }
+    return ExitCodes.OK;
+  }
+
+  private static void say(Console console, String line) {
+    if (console.verbose()) {
+      console.printErr(line);
+    }
+  }
+
+  private ImageLimits limits() {
+    return new ImageLimits(
+        maxSize == null ? ImageLimits.DEFAULT.bytes() : Arguments.size("--max-size", maxSize),
+        maxFiles == null
+            ? ImageLimits.DEFAULT.entries()
+            : Arguments.count("--max-files", maxFiles, "files"));
+  }
+}

@@ -1,0 +1,61 @@
+package dev.isola.app.operate;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.zip.GZIPInputStream;
+
+/**
+ * What Debian and its relatives know of the packages that are installed. Elsewhere it is empty, and
+ * nobody is worse off.
+ *
+ * @param versions of each package, with the distribution's patches
+ * @param documents the folder with a folder for each package, its changelog in there
+ */
+record InstalledPackages(Map<String, String> versions, Path docFolder) {
+  private static final int LONGEST_CHANGELOG = 4 << 20;
+
+  InstalledPackages {
+    versions = Map.copyOf(versions);
+  }
+
+  static InstalledPackages onThisMachine() {
+    return of(MachineChecks.read(Path.of("/var/lib/dpkg/status")), Path.of("/usr/share/doc"));
+  }
+
+  static InstalledPackages of(String dpkgStatus, Path documents) {
+    Map<String, String> versions = new HashMap<>();
+    String name = "";
+    boolean there = false;
+    for (String line : dpkgStatus.lines().toList()) {
+      if (line.startsWith("Package: ")) {
+        name = line.substring("Package: ".length());
+        there = false;
+      } else if (line.startsWith("Status: ")) {
+        there = line.endsWith(" installed");
+      } else if (there && line.startsWith("Version: ")) {
+        versions.put(name, line.substring("Version: ".length()));
+      }
+    }
+    return new InstalledPackages(versions, documents);
+  }
+
+  Optional<String> version(String name) {
+    return Optional.ofNullable(versions.get(name));
+  }
+
+  /** Tells whether the package says of itself that it has the fix; small images leave that out. */
+  boolean changelogMentions(String name, String hole) {
+    Path changelog = docFolder.resolve(name).resolve("changelog.Debian.gz");
+    try (InputStream in = new GZIPInputStream(Files.newInputStream(changelog))) {
+      return new String(in.readNBytes(LONGEST_CHANGELOG), StandardCharsets.UTF_8).contains(hole);
+    } catch (IOException e) {
+      return false;
+    }
+  }
+}

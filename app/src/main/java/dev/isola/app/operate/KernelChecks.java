@@ -1,0 +1,87 @@
+package dev.isola.app.operate;
+
+import dev.isola.host.program.Version;
+import dev.isola.link.local.UserNamespaceRestriction;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/** What of the kernel sandboxes are made of. Whatever is tried goes away with the try. */
+final class KernelChecks {
+  /** Plain folders came sooner, but an image is the lower folder of an overlay. */
+  private static final Version IDMAPPED_OVERLAY = Version.of("5.19");
+
+  private static final String OVERLAY =
+      "mount -t tmpfs none /tmp && mkdir /tmp/l /tmp/u /tmp/w /tmp/m"
+          + " && mount -t overlay -o lowerdir=/tmp/l,upperdir=/tmp/u,workdir=/tmp/w none /tmp/m";
+
+  private static final String NOT_TRIED = "not tried, for unshare was not found";
+  private static final String TO_TRY = "install unshare (util-linux) to have it tried";
+
+  private KernelChecks() {}
+
+  /** Tries one, because every system has its own switches; names the switch when it fails. */
+  static DoctorCheck userNamespaces() {
+    String name = "user namespaces";
+    Optional<ProgramProbe> tried = ProgramProbe.run("unshare", "--user", "--map-root-user", "true");
+    if (tried.isPresent() && tried.get().succeeded()) {
+      return DoctorCheck.good(name, "usable");
+    }
+    UserNamespaceRestriction obstacle = UserNamespaceRestriction.detect();
+    if (tried.isEmpty() && obstacle == UserNamespaceRestriction.UNKNOWN) {
+      return DoctorCheck.warning(name, "not switched off; " + NOT_TRIED, TO_TRY);
+    }
+    return DoctorCheck.bad(name, obstacle.reason(), obstacle.remedy());
+  }
+
+  /** Mounts one in a mount namespace that ends with the command; a user needs a namespace more. */
+  static DoctorCheck overlay(boolean root) {
+    String name = "overlayfs";
+    Optional<ProgramProbe> tried =
+        root
+            ? ProgramProbe.run("unshare", "--mount", "sh", "-c", OVERLAY)
+            : ProgramProbe.run(
+                "unshare", "--user", "--map-root-user", "--mount", "sh", "-c", OVERLAY);
+    if (tried.isPresent() && tried.get().succeeded()) {
+      return DoctorCheck.good(name, root ? "usable" : "usable in a user namespace");
+    }
+    boolean known = MachineChecks.read(Path.of("/proc/filesystems")).contains("\toverlay\n");
+    if (tried.isEmpty()) {
+      return known
+          ? DoctorCheck.warning(name, "in the kernel; " + NOT_TRIED, TO_TRY)
+          : DoctorCheck.bad(name, "not in the kernel", "modprobe overlay");
+    }
+    if (!known) {
+      return DoctorCheck.bad(name, "not in the kernel", "modprobe overlay");
+    }
+    return DoctorCheck.bad(
+        name,
+        "may not be mounted",
+        root
+            ? "run outside the container, or let it mount file systems"
+            : "use kernel 5.11 or newer with user namespaces, or run as root");
+  }
+
+  static DoctorCheck idmappedMounts(String kernel) {
+    String name = "idmapped mounts";
+    Optional<Version> version = Version.find(kernel);
+    if (version.isPresent() && version.get().atLeast(IDMAPPED_OVERLAY)) {
+      return DoctorCheck.good(name, "in this kernel, beneath overlayfs too");
+    }
+    return DoctorCheck.bad(
+        name,
+        "not beneath overlayfs in kernel " + kernel,
+        "use kernel " + IDMAPPED_OVERLAY + " or newer: before it, root's sandboxes take no image");
+  }
+
+  static DoctorCheck seccomp() {
+    String name = "seccomp";
+    String actions = MachineChecks.read(Path.of("/proc/sys/kernel/seccomp/actions_avail")).strip();
+    if (List.of(actions.split("\\s+")).contains("errno")) {
+      return DoctorCheck.good(name, "filters (" + actions + ")");
+    }
+    return MachineChecks.read(Path.of("/proc/self/status")).contains("\nSeccomp:")
+        ? DoctorCheck.good(name, "filters")
+        : DoctorCheck.bad(name, "not in the kernel", "use a kernel with CONFIG_SECCOMP_FILTER");
+  }
+}

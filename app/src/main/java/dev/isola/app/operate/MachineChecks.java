@@ -1,0 +1,202 @@
+package dev.isola.app.operate;
+
+import dev.isola.app.cli.DataFolder;
+import dev.isola.app.cli.IoErrors;
+import dev.isola.app.cli.ProviderReport;
+import dev.isola.codec.proc.MemoryInfo;
+import dev.isola.host.cgroup.ControlGroups;
+import dev.isola.host.network.BridgeNetwork;
+import dev.isola.spi.LimitKind;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.Prerequisite;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Looks at the machine for {@code doctor}. Every look is harmless and leaves nothing behind. */
+public final class MachineChecks {
+  private static final long MEGABYTE = 1024 * 1024;
+  private static final long LITTLE_DISK = 1024 * MEGABYTE;
+  private static final long LITTLE_MEMORY = 512 * MEGABYTE;
+
+  private MachineChecks() {}
+
+  public static List<DoctorCheck> checks(DataFolder data) {
+    List<DoctorCheck> facts = new ArrayList<>();
+    facts.add(
+        DoctorCheck.good(
+            "kernel", System.getProperty("os.name") + " " + System.getProperty("os.version")));
+    facts.add(DoctorCheck.good("architecture", System.getProperty("os.arch")));
+    facts.add(DoctorCheck.good("user", user()));
+    facts.add(
+        DoctorCheck.good("java", Runtime.version() + " in " + System.getProperty("java.home")));
+    ControlGroups groups = ControlGroups.ofHost();
+    facts.add(cgroups(groups));
+    facts.add(limits(groups));
+    facts.add(freezing(groups));
+    facts.add(KernelChecks.userNamespaces());
+    facts.add(KernelChecks.overlay(statusLine("Uid:").equals("0")));
+    facts.add(KernelChecks.idmappedMounts(System.getProperty("os.version")));
+    facts.add(KernelChecks.seccomp());
+    facts.add(network(data));
+    facts.add(kvm());
+    facts.add(memory(read(Path.of("/proc/meminfo"))));
+    facts.add(dataFolder(data));
+    facts.add(disk(data.path()));
+    return facts;
+  }
+
+  private static String user() {
+    String ids = statusLine("Uid:");
+    return System.getProperty("user.name") + (ids.isEmpty() ? "" : " (uid " + ids + ")");
+  }
+
+  private static String statusLine(String key) {
+    for (String line : read(Path.of("/proc/self/status")).lines().toList()) {
+      if (line.startsWith(key)) {
+        return line.substring(key.length()).strip().split("\\s+")[0];
+      }
+    }
+    return "";
+  }
+
+  static DoctorCheck cgroups(ControlGroups cgroups) {
+    Map<Integer, List<String>> names = new TreeMap<>();
+    new TreeMap<>(cgroups.controllers())
+        .forEach(
+            (name, controller) ->
+                names.computeIfAbsent(controller.version(), v -> new ArrayList<>()).add(name));
+    List<String> parts = new ArrayList<>();
+    names.forEach((version, list) -> parts.add("v" + version + ": " + String.join(" ", list)));
+    String layout = ProviderReport.kebabCase(cgroups.layout());
+    if (parts.isEmpty()) {
+      return DoctorCheck.bad("cgroups", layout + ", no controllers", cgroups.remedy());
+    }
+    List<String> missing = new ArrayList<>();
+    for (String needed : List.of("cpu", "memory", "pids")) {
+      if (!cgroups.controllers().containsKey(needed)) {
+        missing.add(needed);
+      }
+    }
+    String value = layout + " (" + String.join("; ", parts) + ")";
+    return missing.isEmpty()
+        ? DoctorCheck.good("cgroups", value)
+        : DoctorCheck.bad(
+            "cgroups", value + ", without " + String.join(" ", missing), cgroups.remedy());
+  }
+
+  /** A hierarchy that is there may still not be ours to use, so this was tried. */
+  static DoctorCheck limits(ControlGroups groups) {
+    List<String> can = new ArrayList<>();
+    List<String> cannot = new ArrayList<>();
+    for (LimitKind kind : List.of(LimitKind.MEMORY, LimitKind.CPU, LimitKind.THREADS)) {
+      (groups.enforceable().contains(kind) ? can : cannot).add(ProviderReport.kebabCase(kind));
+    }
+    if (cannot.isEmpty()) {
+      return DoctorCheck.good("limits", String.join(", ", can));
+    }
+    String not = String.join(", ", cannot);
+    String value = can.isEmpty() ? "none of " + not : String.join(", ", can) + "; not " + not;
+    return DoctorCheck.bad("limits", value, groups.remedy());
+  }
+
+  static DoctorCheck freezing(ControlGroups groups) {
+    return groups.canFreeze()
+        ? DoctorCheck.good("freezing", "usable: a sandbox can be paused with its memory")
+        : DoctorCheck.bad("freezing", "not possible", groups.remedy());
+  }
+
+  /** The network is tried under the installation's own name, in namespaces of its own. */
+  private static DoctorCheck network(DataFolder data) {
+    try {
+      Prerequisite found = new BridgeNetwork(data.instance()).prerequisite();
+      return new DoctorCheck(found.name(), found.present(), found.detail(), found.fix());
+    } catch (SandboxException e) {
+      return DoctorCheck.bad(
+          "network mode bridge", "not tried: " + e.fault().problem(), e.fault().remedy());
+    }
+  }
+
+  private static DoctorCheck kvm() {
+    Path kvm = Path.of("/dev/kvm");
+    if (!Files.exists(kvm)) {
+      return DoctorCheck.bad(
+          "/dev/kvm",
+          "not there",
+          "enable virtualization in the firmware, or nested virtualization for a VM, and modprobe"
+              + " kvm_intel or kvm_amd; in a container pass the device");
+    }
+    if (Files.isReadable(kvm) && Files.isWritable(kvm)) {
+      return DoctorCheck.good("/dev/kvm", "usable");
+    }
+    return DoctorCheck.bad("/dev/kvm", "no permission", permission(kvm));
+  }
+
+  /** Where a group has it, its members do; making somebody a member of root's is no advice. */
+  private static String permission(Path device) {
+    try {
+      String group = Files.readAttributes(device, PosixFileAttributes.class).group().getName();
+      if (!group.equals("root")) {
+        return "as root: usermod -aG " + group + " YOUR_NAME; then log in again";
+      }
+    } catch (IOException e) {
+      // The advice without it does as well.
+    }
+    return "as root: chmod 666 " + device;
+  }
+
+  static DoctorCheck memory(String meminfo) {
+    MemoryInfo memory = MemoryInfo.parse(meminfo);
+    long total = memory.total().orElse(0);
+    long available = memory.available().orElse(0);
+    String value = size(available) + " available of " + size(total);
+    return available < LITTLE_MEMORY
+        ? DoctorCheck.bad("memory", value, "stop something, or give sandboxes less (--memory)")
+        : DoctorCheck.good("memory", value);
+  }
+
+  private static DoctorCheck dataFolder(DataFolder data) {
+    try {
+      return DoctorCheck.good("data folder", data.path() + " (instance " + data.instance() + ")");
+    } catch (SandboxException e) {
+      return DoctorCheck.bad("data folder", e.fault().problem(), e.fault().remedy());
+    }
+  }
+
+  private static DoctorCheck disk(Path folder) {
+    Path there = folder;
+    while (there != null && !Files.exists(there)) {
+      there = there.getParent();
+    }
+    if (there == null) {
+      return DoctorCheck.bad("disk", "unknown", "");
+    }
+    try {
+      long free = Files.getFileStore(there).getUsableSpace();
+      String value = size(free) + " free in " + there;
+      return free < LITTLE_DISK
+          ? DoctorCheck.bad("disk", value, "free some, or choose another folder with --data")
+          : DoctorCheck.good("disk", value);
+    } catch (IOException e) {
+      return DoctorCheck.bad("disk", IoErrors.describe(e), "choose another folder with --data");
+    }
+  }
+
+  private static String size(long bytes) {
+    long megabytes = bytes / MEGABYTE;
+    return megabytes < 10 * 1024 ? megabytes + " MB" : megabytes / 1024 + " GB";
+  }
+
+  static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      return "";
+    }
+  }
+}

@@ -1,0 +1,190 @@
+package dev.isola.app.operate;
+
+import dev.isola.host.program.PackageOrigin;
+import dev.isola.host.program.Version;
+import dev.isola.host.program.Vulnerability;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+/**
+ * The programs of this machine that Isola uses: which there are, of which version, and what would
+ * be had with the others.
+ *
+ * @param folders where to look, in this order
+ * @param declared the programs of each provider that this Isola has, by the provider's name
+ */
+public record ToolChecks(
+    List<Path> folders,
+    Distribution packages,
+    InstalledPackages installed,
+    Map<String, List<String>> declared) {
+  private static final int SETUID = 04000;
+
+  /** What the super-user has on the path and others have not, but may run. */
+  private static final List<String> MORE = List.of("/usr/local/sbin", "/usr/sbin", "/sbin");
+
+  public ToolChecks {
+    folders = List.copyOf(folders);
+    declared = Map.copyOf(declared);
+  }
+
+  public static ToolChecks of(Map<String, String> environment, Map<String, List<String>> declared) {
+    List<Path> folders = new ArrayList<>();
+    String path = environment.getOrDefault("PATH", "/usr/local/bin:/usr/bin:/bin");
+    for (String folder : path.split(File.pathSeparator)) {
+      if (folder.startsWith("/")) {
+        folders.add(Path.of(folder));
+      }
+    }
+    MORE.forEach(folder -> folders.add(Path.of(folder)));
+    return new ToolChecks(
+        folders,
+        Distribution.of(MachineChecks.read(Path.of("/etc/os-release"))),
+        InstalledPackages.onThisMachine(),
+        declared);
+  }
+
+  /** Looks at all that Isola and its providers use. */
+  public List<DoctorCheck> checks() {
+    return checks(HostTool.all(declared));
+  }
+
+  /** Asks all of them at once: each takes as long as it likes, up to some seconds. */
+  List<DoctorCheck> checks(List<HostTool> tools) {
+    List<Callable<DoctorCheck>> questions = new ArrayList<>();
+    for (HostTool tool : tools) {
+      questions.add(() -> fact(tool));
+    }
+    List<DoctorCheck> facts = new ArrayList<>();
+    try (ExecutorService asking = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (Future<DoctorCheck> answer : asking.invokeAll(questions)) {
+        facts.add(answer.get());
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e.getCause());
+    }
+    return facts;
+  }
+
+  private DoctorCheck fact(HostTool tool) {
+    Optional<Path> program = find(tool.command());
+    if (program.isEmpty()) {
+      return DoctorCheck.bad(
+          tool.command(),
+          "not found: " + tool.purpose() + provider(tool),
+          tool.installCommand(packages));
+    }
+    String said = "";
+    if (!tool.versionArgument().isEmpty()) {
+      said =
+          ProgramProbe.run(program.get().toString(), tool.versionArgument())
+              .map(ProgramProbe::output)
+              .orElse("");
+    }
+    return evaluate(tool, program.get(), said);
+  }
+
+  /** Who installs something for Isola wants to know what it will do with it. */
+  private String provider(HostTool tool) {
+    List<String> users =
+        declared.entrySet().stream()
+            .filter(provider -> provider.getValue().contains(tool.command()))
+            .map(Map.Entry::getKey)
+            .sorted()
+            .toList();
+    if (users.isEmpty()) {
+      return tool.backend() ? " (no provider of this Isola uses it)" : "";
+    }
+    return (users.size() == 1 ? " (provider " : " (providers ") + String.join(", ", users) + ")";
+  }
+
+  private Optional<Path> find(String command) {
+    return folders.stream()
+        .map(folder -> folder.resolve(command))
+        .filter(path -> Files.isRegularFile(path) && Files.isExecutable(path))
+        .findFirst();
+  }
+
+  /** Weighs what a program says of itself. */
+  DoctorCheck evaluate(HostTool tool, Path program, String said) {
+    String value = value(tool, program, said);
+    Optional<Version> counts = counts(tool, said);
+    if (counts.isEmpty() && !tool.flaws().isEmpty()) {
+      String safe = tool.flaws().getLast().fixedVersions();
+      return DoctorCheck.warning(
+          tool.command(),
+          value,
+          "it did not say its version: check that it is " + safe + " or newer");
+    }
+    boolean setuid = setuid(program);
+    List<Vulnerability> flaws =
+        tool.flaws().stream().filter(flaw -> flaw.affects(counts.orElseThrow(), setuid)).toList();
+    if (flaws.isEmpty()) {
+      return DoctorCheck.good(tool.command(), value);
+    }
+    String newer = flaws.getLast().fixedVersions() + " or newer";
+    if (!PackageOrigin.isFromDistribution(program)) {
+      return DoctorCheck.bad(
+          tool.command(), value + " has " + names(flaws, name -> true), "install " + newer);
+    }
+    // Distributions close holes without a new number.
+    String packaged = tool.packages().getOrDefault(packages, tool.command());
+    String open = names(flaws, name -> !installed.changelogMentions(packaged, name));
+    return open.isEmpty()
+        ? DoctorCheck.good(tool.command(), value)
+        : DoctorCheck.warning(
+            tool.command(),
+            value,
+            "check that your distribution has closed " + open + " in it (upstream: " + newer + ")");
+  }
+
+  private String value(HostTool tool, Path program, String said) {
+    Optional<String> packaged =
+        PackageOrigin.isFromDistribution(program)
+            ? installed.version(tool.packages().getOrDefault(packages, tool.command()))
+            : Optional.empty();
+    String shown =
+        Version.find(said).map(Version::text).or(() -> packaged).orElse("version unknown");
+    String more =
+        packaged
+            .filter(version -> !version.equals(shown))
+            .map(version -> " (package " + version + ")")
+            .orElse("");
+    return shown + more + ", " + program;
+  }
+
+  private static Optional<Version> counts(HostTool tool, String said) {
+    int from = said.indexOf(tool.versionPrefix());
+    return from < 0 ? Optional.empty() : Version.find(said.substring(from));
+  }
+
+  private static String names(List<Vulnerability> flaws, Predicate<String> wanted) {
+    return flaws.stream()
+        .flatMap(flaw -> flaw.ids().stream())
+        .filter(wanted)
+        .collect(Collectors.joining(", "));
+  }
+
+  private static boolean setuid(Path program) {
+    try {
+      return ((int) Files.getAttribute(program, "unix:mode") & SETUID) != 0;
+    } catch (IOException | UnsupportedOperationException e) {
+      return false;
+    }
+  }
+}

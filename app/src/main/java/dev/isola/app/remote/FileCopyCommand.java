@@ -1,0 +1,262 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Arguments;
+import dev.isola.app.cli.CommandContext;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.IoErrors;
+import dev.isola.app.cli.UsageException;
+import dev.isola.client.FileInfo;
+import dev.isola.client.FileModes;
+import dev.isola.client.Files;
+import dev.isola.client.Isola;
+import dev.isola.client.error.IsolaException;
+import dev.isola.codec.json.Json;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Copies files between this host and something of a server that has files. */
+abstract class FileCopyCommand extends RemoteCommand {
+  private static final int BUFFER = 256 * 1024;
+
+  @Option(
+      names = {"-q", "--quiet"},
+      description = "Show no progress.")
+  private boolean quiet;
+
+  @Parameters(index = "0", paramLabel = "SRC", description = "What to copy.")
+  private String from = "";
+
+  @Parameters(
+      index = "1",
+      paramLabel = "DST",
+      description = "Where to; in a folder that is there it keeps its name.")
+  private String to = "";
+
+  private final Pattern remote;
+  private final String noun;
+  private final String example;
+
+  /**
+   * @param remote what is of the server: a group that names it, and one that is the path
+   * @param noun what the name is called
+   * @param example of a whole command
+   */
+  FileCopyCommand(CommandContext wiring, Pattern remote, String noun, String example) {
+    super(wiring);
+    this.remote = remote;
+    this.noun = noun;
+    this.example = example;
+  }
+
+  /** Returns the files of what the command line names. */
+  abstract Files files(Isola isola, String name);
+
+  @Override
+  int run(Isola isola, Console console) {
+    Matcher source = remote.matcher(from);
+    Matcher target = remote.matcher(to);
+    if (source.matches() == target.matches()) {
+      throw new UsageException(
+          "one of SRC and DST has to be " + noun + ":PATH",
+          source.matches()
+              ? "copy to this host first; a local name with a colon is written ./NAME"
+              : "write it like " + example);
+    }
+    long bytes;
+    try {
+      bytes =
+          target.matches()
+              ? upload(files(isola, target.group(1)), path(target.group(2)), console)
+              : download(files(isola, source.group(1)), path(source.group(2)), console);
+    } catch (IOException e) {
+      throw failed(e);
+    }
+    if (console.json()) {
+      console.print(Json.object("from", from, "to", to, "bytes", bytes));
+    }
+    return ExitCodes.OK;
+  }
+
+  private static String path(String text) {
+    return text.isEmpty() ? "." : text;
+  }
+
+  private static SandboxException failed(IOException e) {
+    if (e.getCause() instanceof IsolaException remote) {
+      return RemoteFault.of(remote);
+    }
+    return Fault.of(
+            ErrorCode.EXECUTION_FAILED,
+            "the copy failed: " + IoErrors.describe(e),
+            "what was copied before is there; copy again")
+        .exception(e);
+  }
+
+  private ProgressBar progress(Console console, long total) {
+    return new ProgressBar(
+        wiring.environment(), wiring.environment().tty().err() && !quiet && !console.json(), total);
+  }
+
+  private long upload(Files files, String path, Console console) throws IOException {
+    AtomicLong sent = new AtomicLong();
+    if (from.equals("-")) {
+      try (ProgressBar progress = progress(console, -1)) {
+        files.write(
+            path,
+            wiring.environment().in(),
+            -1,
+            OptionalInt.empty(),
+            bytes -> progress.update(counted(sent, bytes)));
+      }
+      return sent.get();
+    }
+    Path local = Arguments.hostPath("SRC", from);
+    if (java.nio.file.Files.isDirectory(local)) {
+      String goal = from.endsWith("/.") || from.equals(".") ? path : within(files, path, local);
+      try (ProgressBar progress = progress(console, sizeOf(local))) {
+        files.upload(local, goal, bytes -> progress.update(counted(sent, bytes)));
+      }
+      return sent.get();
+    }
+    if (!java.nio.file.Files.isRegularFile(local)) {
+      throw new UsageException(
+          java.nio.file.Files.exists(local)
+              ? from + " is neither a file nor a folder"
+              : "there is no " + from + " here",
+          "name a file or folder of this host, or - for stdin");
+    }
+    long size = java.nio.file.Files.size(local);
+    try (InputStream in = java.nio.file.Files.newInputStream(local);
+        ProgressBar progress = progress(console, size)) {
+      files.write(
+          within(files, path, local),
+          in,
+          size,
+          OptionalInt.of(FileModes.of(java.nio.file.Files.getPosixFilePermissions(local))),
+          bytes -> progress.update(counted(sent, bytes)));
+    }
+    return sent.get();
+  }
+
+  private static long counted(AtomicLong sum, long bytes) {
+    sum.set(bytes);
+    return bytes;
+  }
+
+  /** In a folder that is there, a copy keeps its name; elsewhere it gets the one that is given. */
+  private static String within(Files files, String path, Path local) {
+    boolean folder = path.endsWith("/") || files.find(path).filter(FileInfo::isFolder).isPresent();
+    return folder ? path.replaceAll("/+$", "") + "/" + local.getFileName() : path;
+  }
+
+  private static long sizeOf(Path folder) throws IOException {
+    AtomicLong size = new AtomicLong();
+    java.nio.file.Files.walkFileTree(
+        folder,
+        new SimpleFileVisitor<>() {
+          @Override
+          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+            // As the archive has it: a header, and the content in blocks.
+            size.addAndGet(512 + (attributes.isRegularFile() ? attributes.size() + 511 & -512 : 0));
+            return FileVisitResult.CONTINUE;
+          }
+        });
+    return size.get();
+  }
+
+  private long download(Files files, String path, Console console) throws IOException {
+    if (to.equals("-")) {
+      try (InputStream in = files.read(path)) {
+        return copy(in, wiring.environment().out(), progress(console, -1));
+      }
+    }
+    FileInfo info = files.stat(path);
+    Path local = Arguments.hostPath("DST", to);
+    if (info.isFolder()) {
+      boolean contents = path.endsWith("/.") || path.equals(".");
+      Path goal =
+          java.nio.file.Files.isDirectory(local) && !contents ? local.resolve(name(info)) : local;
+      AtomicLong received = new AtomicLong();
+      List<String> leftOut;
+      try (ProgressBar progress = progress(console, -1)) {
+        leftOut = files.download(path, goal, bytes -> progress.update(counted(received, bytes)));
+      }
+      tell(console, leftOut);
+      return received.get();
+    }
+    Path goal =
+        java.nio.file.Files.isDirectory(local) || to.endsWith("/")
+            ? local.resolve(name(info))
+            : local;
+    return file(files.read(path), info, goal, progress(console, info.isFile() ? info.size() : -1));
+  }
+
+  /** What the sandbox calls it may be anything; here it has to be one name. */
+  private static String name(FileInfo info) {
+    String name = info.name();
+    if (name.isEmpty() || name.equals(".") || name.equals("..") || name.indexOf('/') >= 0) {
+      throw new UsageException(
+          "what the sandbox calls it is no file name", "name the file to be written as DST");
+    }
+    return name;
+  }
+
+  /** Appears whole or not at all. */
+  private static long file(InputStream content, FileInfo info, Path goal, ProgressBar progress)
+      throws IOException {
+    Optional<Path> parent = Optional.ofNullable(goal.getParent());
+    Path draft = java.nio.file.Files.createTempFile(parent.orElseThrow(), ".isola-cp", "");
+    try (content;
+        OutputStream out = java.nio.file.Files.newOutputStream(draft)) {
+      long bytes = copy(content, out, progress);
+      java.nio.file.Files.setPosixFilePermissions(
+          draft, FileModes.permissions(info.isFile() ? info.mode() : 0644));
+      java.nio.file.Files.move(draft, goal, StandardCopyOption.REPLACE_EXISTING);
+      return bytes;
+    } finally {
+      java.nio.file.Files.deleteIfExists(draft);
+    }
+  }
+
+  private static long copy(InputStream in, OutputStream out, ProgressBar progress)
+      throws IOException {
+    try (progress) {
+      byte[] buffer = new byte[BUFFER];
+      long done = 0;
+      for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
+        out.write(buffer, 0, count);
+        done += count;
+        progress.update(done);
+      }
+      out.flush();
+      return done;
+    }
+  }
+
+  private static void tell(Console console, List<String> leftOut) {
+    if (!leftOut.isEmpty()) {
+      console.printErr(
+          leftOut.size()
+              + " links lead out of the folder and were left out, such as "
+              + leftOut.getFirst());
+    }
+  }
+}

@@ -1,0 +1,50 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.CommandContext;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ErrorReport;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.client.Isola;
+import dev.isola.client.Sandbox;
+import dev.isola.client.error.IsolaException;
+import dev.isola.spi.error.SandboxException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import picocli.CommandLine.Parameters;
+
+/** A command that does one thing to sandboxes, each on its own: one that fails stops no other. */
+abstract class MultiSandboxCommand extends RemoteCommand {
+  @Parameters(paramLabel = "ID", arity = "1..*", description = "The sandboxes.")
+  private List<String> ids = new ArrayList<>();
+
+  MultiSandboxCommand(CommandContext wiring) {
+    super(wiring);
+  }
+
+  /** Tells each failure but the last, which is thrown. */
+  final int forEach(Isola isola, Console console, String done, Consumer<Sandbox> action) {
+    List<Sandbox> sandboxes = ids.stream().distinct().map(id -> sandbox(isola, id)).toList();
+    List<String> good = new ArrayList<>();
+    List<SandboxException> bad = new ArrayList<>();
+    for (Sandbox sandbox : sandboxes) {
+      try {
+        action.accept(sandbox);
+        good.add(sandbox.id());
+      } catch (IsolaException e) {
+        bad.add(RemoteFault.of(e));
+      }
+    }
+    if (bad.isEmpty()) {
+      if (console.json()) {
+        console.print(Map.of(done, good));
+      }
+      return ExitCodes.OK;
+    }
+    for (SandboxException one : bad.subList(0, bad.size() - 1)) {
+      ErrorReport.write(wiring.environment(), one.fault(), false);
+    }
+    throw bad.getLast();
+  }
+}

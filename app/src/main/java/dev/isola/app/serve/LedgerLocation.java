@@ -1,0 +1,58 @@
+package dev.isola.app.serve;
+
+import dev.isola.app.cli.DataFolder;
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigKeys;
+import dev.isola.spi.Secret;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.store.LedgerConfig;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** Where the configuration says that the ledger is. Nothing of its URL is ever repeated. */
+final class LedgerLocation {
+  private LedgerLocation() {}
+
+  static LedgerConfig of(Config config, DataFolder data) {
+    Optional<Secret> url = config.get(ConfigKeys.STORE_URL);
+    return url.isEmpty()
+        ? LedgerConfig.sqlite(data.createIfMissing().resolve("ledger"))
+        : of(new String(url.get().reveal(), StandardCharsets.UTF_8));
+  }
+
+  static LedgerConfig of(String url) {
+    String plain = url.startsWith("jdbc:") ? url.substring("jdbc:".length()) : url;
+    if (plain.startsWith("sqlite:")) {
+      return LedgerConfig.sqlite(Path.of(plain.substring("sqlite:".length())).toAbsolutePath());
+    }
+    try {
+      URI uri = new URI(plain);
+      String[] user =
+          uri.getRawUserInfo() == null ? new String[] {""} : uri.getRawUserInfo().split(":", 2);
+      if (uri.getHost() == null) {
+        throw new URISyntaxException("", "no host");
+      }
+      String port = uri.getPort() < 0 ? "" : ":" + uri.getPort();
+      String query = uri.getRawQuery() == null ? "" : "?" + uri.getRawQuery();
+      return LedgerConfig.postgres(
+          "jdbc:postgresql://" + uri.getHost() + port + uri.getRawPath() + query,
+          decoded(user[0]),
+          Secret.of(user.length > 1 ? decoded(user[1]) : ""));
+    } catch (URISyntaxException | IllegalArgumentException e) {
+      throw Fault.of(
+              ErrorCode.INVALID_REQUEST,
+              "store.url is not a URL of PostgreSQL",
+              "write postgresql://USER:PASSWORD@HOST:PORT/DATABASE")
+          .exception(); // without the cause, which quotes it
+    }
+  }
+
+  private static String decoded(String text) {
+    return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
+  }
+}

@@ -1,0 +1,113 @@
+package dev.isola.app.serve;
+
+import dev.isola.engine.Readiness;
+import dev.isola.engine.api.ProviderNames;
+import dev.isola.engine.api.ProviderStatus;
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigKeys;
+import dev.isola.engine.config.ProviderSettings;
+import dev.isola.server.IsolaServer;
+import dev.isola.server.auth.MachineNames;
+import dev.isola.spi.Health;
+import dev.isola.spi.provider.ProviderInfo;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * What a server says when it has started: one line about providers. A machine lacks most of them;
+ * only one that the operator named in the configuration and that does not work is a warning.
+ */
+record StartupReport(Config config, Readiness readiness, ServeLog log) {
+  /** More names than a person reads. */
+  private static final int MOST_NAMES = 8;
+
+  /** Returns the first line: where the server listens, and how it is reached when that differs. */
+  static String listeningLine(IsolaServer server, MachineNames names, List<String> domains) {
+    String line = "Isola listening on " + server.url();
+    if (names.all().isEmpty()) {
+      return line;
+    }
+    String scheme = URI.create(server.url()).getScheme();
+    return line
+        + " and reached as "
+        + Stream.of(List.of("localhost"), domains, names.all())
+            .flatMap(List::stream)
+            .distinct()
+            .limit(MOST_NAMES)
+            .map(name -> scheme + "://" + name + ":" + server.port())
+            .collect(Collectors.joining(", "));
+  }
+
+  void write(List<ProviderStatus> standings) {
+    Optional<ProviderInfo> chosen = readiness.chosen();
+    List<String> others =
+        standings.stream()
+            .filter(ProviderStatus::healthy)
+            .map(ProviderStatus::name)
+            .filter(name -> chosen.filter(one -> one.name().equals(name)).isEmpty())
+            .toList();
+    String also =
+        others.isEmpty()
+            ? ""
+            : "; "
+                + String.join(", ", others)
+                + (others.size() == 1 ? " is" : " are")
+                + " here too";
+    if (chosen.isPresent()) {
+      log.info(
+          "sandboxes are made by "
+              + chosen.get().name()
+              + " (isolation "
+              + chosen.get().isolation().name().toLowerCase(Locale.ROOT)
+              + ")"
+              + also
+              + "; isola doctor explains the rest");
+    } else {
+      log.warning(
+          "no provider that the configuration allows can make sandboxes"
+              + also
+              + "; isola doctor says why, and what to do");
+    }
+    Set<String> named = named();
+    for (ProviderStatus standing : standings) {
+      boolean taken = chosen.filter(one -> one.name().equals(standing.name())).isPresent();
+      if ((taken || named.contains(standing.name()))
+          && standing.health() instanceof Health.Degraded(String reason, String fix)) {
+        log.warning(
+            "provider "
+                + standing.name()
+                + " is degraded: "
+                + reason
+                + (fix.isEmpty() ? "" : "; " + fix));
+      }
+      if (named.contains(standing.name())
+          && standing.health() instanceof Health.Unhealthy(String reason, String fix)) {
+        log.warning(
+            "provider "
+                + standing.name()
+                + ", which the configuration names, does not work: "
+                + reason
+                + (fix.isEmpty() ? "" : "; " + fix));
+      }
+    }
+  }
+
+  private Set<String> named() {
+    List<String> names = new ArrayList<>();
+    names.add(config.get(ConfigKeys.PROVIDER));
+    config.pool().forEach(one -> names.add(one.provider()));
+    config.providers().values().stream()
+        .filter(ProviderSettings::enabled)
+        .forEach(one -> names.add(one.name()));
+    return names.stream()
+        .map(ProviderNames::canonical)
+        .collect(Collectors.toCollection(HashSet::new));
+  }
+}

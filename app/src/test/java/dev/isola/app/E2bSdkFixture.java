@@ -1,0 +1,110 @@
+package dev.isola.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import dev.isola.app.CommandLineFixture.CommandResult;
+import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
+import dev.isola.spi.Health;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderConfig;
+import dev.isola.spi.provider.ProviderContext;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** A server with a small image {@code base}, and the programs that use E2B's SDKs against it. */
+final class E2bSdkFixture implements AutoCloseable {
+  static final Path PROGRAMS = Path.of("../testing/e2b").toAbsolutePath().normalize();
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+  private final LiveServer server;
+
+  /** How a program ended, and all that it wrote. */
+  record ProgramResult(int code, String output) {}
+
+  private E2bSdkFixture(LiveServer server) {
+    this.server = server;
+  }
+
+  /** Opens one, or says that it is NOT RUN where bubblewrap does not work. */
+  static E2bSdkFixture open(Path data) throws IOException, InterruptedException {
+    refuseWithoutBubblewrap(data);
+    Path root = data.resolve("root");
+    ProgramResult made =
+        run(data, Map.of(), PROGRAMS.resolve("small-root.sh").toString(), root.toString());
+    assertThat(made.code()).as(made.output()).isZero();
+    Path folder = data.resolve("data");
+    CommandResult imported =
+        new CommandLineFixture(folder).call("image", "import", "base", root.toString());
+    assertThat(imported.code()).as(imported.err()).isZero();
+    return new E2bSdkFixture(LiveServer.start(folder, new BubblewrapProviderFactory()));
+  }
+
+  private static void refuseWithoutBubblewrap(Path data) throws IOException {
+    Path folder = Files.createDirectories(data.resolve("probe"));
+    ProviderContext context =
+        new ProviderContext(new InstanceId("e2b"), folder, InstantSource.system());
+    try (Provider provider =
+        new BubblewrapProviderFactory().create(new ProviderConfig(Map.of()), context)) {
+      if (provider.health() instanceof Health.Unhealthy unhealthy) {
+        abort("NOT RUN: bubblewrap is unhealthy: " + unhealthy);
+      }
+    }
+  }
+
+  /** Runs a program that finds this server by what E2B's SDKs read. */
+  ProgramResult program(Path folder, String... command) throws IOException, InterruptedException {
+    Map<String, String> env = new HashMap<>();
+    env.put("E2B_API_URL", server.url);
+    env.put("E2B_SANDBOX_URL", server.url);
+    env.put("E2B_VOLUME_API_URL", server.url);
+    env.put("E2B_API_KEY", LiveServer.KEY);
+    return run(folder, env, command);
+  }
+
+  static ProgramResult run(Path folder, Map<String, String> env, String... command)
+      throws IOException, InterruptedException {
+    Path output = Files.createTempFile("isola-e2b", ".txt");
+    try {
+      ProcessBuilder builder =
+          new ProcessBuilder(command)
+              .directory(folder.toFile())
+              .redirectErrorStream(true)
+              .redirectOutput(output.toFile());
+      builder.environment().putAll(env);
+      Process process = builder.start();
+      if (!process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+        process.descendants().forEach(ProcessHandle::destroyForcibly);
+        process.destroyForcibly().waitFor();
+        return new ProgramResult(-1, "took too long\n" + text(output));
+      }
+      return new ProgramResult(process.exitValue(), text(output));
+    } finally {
+      Files.delete(output);
+    }
+  }
+
+  private static String text(Path file) throws IOException {
+    return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+  }
+
+  /** The image has Python where this machine has one of its own. */
+  static void refuseWithoutPythonInTheImage() {
+    if (!Files.isExecutable(Path.of("/usr/bin/python3"))) {
+      abort("NOT RUN: this machine has no Python of its own for the image");
+    }
+  }
+
+  @Override
+  public void close() {
+    server.close();
+  }
+}

@@ -1,0 +1,247 @@
+package dev.isola.app.operate;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** F2, O12: a server as somebody operates it: large files, its end, what it writes down. */
+class ServerOperationTest {
+  private static final Duration SOON = Duration.ofSeconds(60);
+  private static final String KEY = "isk_0123456789abcdef_planted";
+  private static final boolean LONG = Boolean.getBoolean("isola.long");
+
+  @TempDir Path folder;
+  private final List<Process> processes = new ArrayList<>();
+  private final HttpClient client = HttpClient.newHttpClient();
+
+  @AfterEach
+  void end() throws InterruptedException {
+    for (Process process : processes) {
+      process.destroy(); // and with it its sandboxes
+      if (!process.waitFor(60, TimeUnit.SECONDS)) {
+        process.destroyForcibly().waitFor();
+      }
+    }
+    client.close();
+  }
+
+  /** A server, and what it has said on standard output so far. */
+  private record ServerProcess(Process process, String url) {}
+
+  private ServerProcess serve(String... flags) throws IOException {
+    List<String> words = new ArrayList<>();
+    words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    words.addAll(List.of(flags));
+    words.addAll(
+        List.of(
+            "--enable-native-access=ALL-UNNAMED",
+            "-Dslf4j.internal.verbosity=ERROR",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
+            "-cp",
+            System.getProperty("java.class.path"),
+            "dev.isola.app.Main",
+            "serve",
+            "--port",
+            "0",
+            "--data",
+            folder.resolve("state").toString(),
+            "--set",
+            "floor=process",
+            "--set",
+            "shutdown=drain",
+            "--set",
+            "provider=subprocess"));
+    ProcessBuilder builder =
+        new ProcessBuilder(words).redirectError(folder.resolve("err").toFile());
+    builder.environment().put("ISOLA_API_KEY", KEY);
+    Process process = builder.start();
+    processes.add(process);
+    BufferedReader out = new BufferedReader(new InputStreamReader(process.getInputStream(), UTF_8));
+    String line = out.readLine();
+    assertThat(line).startsWith("Isola listening on http://");
+    ServerProcess serving =
+        new ServerProcess(process, line.substring("Isola listening on ".length()));
+    await().atMost(SOON).until(() -> call(serving, "GET", "/readyz", "").statusCode() == 200);
+    return serving;
+  }
+
+  private static HttpRequest request(
+      ServerProcess serving, String method, String path, BodyPublisher body) {
+    return HttpRequest.newBuilder(URI.create(serving.url() + path))
+        .method(method, body)
+        .header("Authorization", "Bearer " + KEY)
+        .build();
+  }
+
+  private HttpResponse<String> call(ServerProcess serving, String method, String path, String body)
+      throws IOException, InterruptedException {
+    return client.send(
+        request(serving, method, path, BodyPublishers.ofString(body)), BodyHandlers.ofString());
+  }
+
+  private String sandbox(ServerProcess serving) throws IOException, InterruptedException {
+    String answer = call(serving, "POST", "/api/v1/sandboxes", "{}").body();
+    return "/api/v1/sandboxes/" + id(answer);
+  }
+
+  private static String id(String json) {
+    Matcher id = Pattern.compile("\"id\":\"([^\"]+)\"").matcher(json);
+    assertThat(id.find()).as(json).isTrue();
+    return id.group(1);
+  }
+
+  @Test
+  void aFileLargerThanTheHeapGoesUpAndDownAndMemoryStaysFlat() throws Exception {
+    long size = LONG ? 1L << 30 : 96L << 20;
+    ServerProcess serving = serve(LONG ? "-Xmx256m" : "-Xmx64m");
+    String content = sandbox(serving) + "/files/content?path=large";
+    Path file = folder.resolve("large");
+    String digest = fill(file, size);
+    transfer(serving, content, file, size, digest);
+    long after = resident(serving.process());
+    transfer(serving, content, file, size, digest);
+    transfer(serving, content, file, size, digest);
+    // A copy that is kept would be all of the file, three times.
+    assertThat(resident(serving.process()) - after).isLessThan(size / 2);
+    assertThat(resident(serving.process())).isLessThan((LONG ? 700L : 400L) << 20);
+  }
+
+  private void transfer(ServerProcess serving, String content, Path file, long size, String digest)
+      throws Exception {
+    HttpResponse<String> written =
+        client.send(
+            request(serving, "PUT", content, BodyPublishers.ofFile(file)), BodyHandlers.ofString());
+    assertThat(written.statusCode()).as(written.body()).isEqualTo(200);
+    assertThat(written.body()).contains("\"size\":" + size);
+    HttpResponse<InputStream> read =
+        client.send(
+            request(serving, "GET", content, BodyPublishers.noBody()),
+            BodyHandlers.ofInputStream());
+    try (InputStream in = read.body()) {
+      MessageDigest sum = MessageDigest.getInstance("SHA-256");
+      byte[] buffer = new byte[1 << 16];
+      for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
+        sum.update(buffer, 0, count);
+      }
+      assertThat(HexFormat.of().formatHex(sum.digest())).isEqualTo(digest);
+    }
+  }
+
+  private static String fill(Path file, long size) throws Exception {
+    MessageDigest sum = MessageDigest.getInstance("SHA-256");
+    byte[] block = new byte[1 << 20];
+    new java.util.Random(7).nextBytes(block);
+    try (var out = Files.newOutputStream(file)) {
+      for (long left = size; left > 0; left -= block.length) {
+        block[0]++;
+        out.write(block);
+        sum.update(block);
+      }
+    }
+    return HexFormat.of().formatHex(sum.digest());
+  }
+
+  private static long resident(Process process) throws IOException {
+    String status = Files.readString(Path.of("/proc/" + process.pid() + "/status"));
+    Matcher found = Pattern.compile("VmRSS:\\s+(\\d+) kB").matcher(status);
+    assertThat(found.find()).isTrue();
+    return Long.parseLong(found.group(1)) * 1024;
+  }
+
+  @Test
+  void anEndLetsACommandFinishAndEndsStreamsAtOnce() throws Exception {
+    ServerProcess serving = serve();
+    String sandbox = sandbox(serving);
+    CompletableFuture<HttpResponse<String>> events =
+        client.sendAsync(
+            request(serving, "GET", "/api/v1/events", BodyPublishers.noBody()),
+            BodyHandlers.ofString());
+    CompletableFuture<HttpResponse<String>> exec =
+        client.sendAsync(
+            request(
+                serving,
+                "POST",
+                sandbox + "/exec",
+                BodyPublishers.ofString("{\"command\":\"touch begun; sleep 2; echo done\"}")),
+            BodyHandlers.ofString());
+    await()
+        .atMost(SOON)
+        .until(
+            () -> call(serving, "GET", sandbox + "/files/stat?path=begun", "").statusCode() == 200);
+    serving.process().destroy();
+
+    assertThat(exec.get(60, TimeUnit.SECONDS).body()).contains("\"stdout\":\"done\\n\"");
+    assertThat(events.get(60, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
+    assertThat(serving.process().waitFor(60, TimeUnit.SECONDS)).isTrue();
+  }
+
+  @Test
+  void aPlantedSecretIsInNothingThatIsWrittenDown() throws Exception {
+    ServerProcess serving = serve();
+    String sandbox = sandbox(serving);
+    call(serving, "POST", sandbox + "/exec", "{\"command\":\"echo planted-in-a-command\"}");
+    call(serving, "POST", sandbox + "/exec?planted-in-a-query=1", "{\"planted-in-a-field\":1}");
+    call(serving, "PUT", sandbox + "/files/content?path=planted-in-a-path", "planted-in-a-file");
+    call(serving, "GET", "/planted-in-a-route", "");
+    String made =
+        call(serving, "POST", "/api/v1/keys", "{\"name\":\"ci\",\"scope\":\"use\"}").body();
+    String secret = made.split("\"key\":\"")[1].split("\"")[0];
+    call(serving, "DELETE", "/api/v1/keys/ci", "");
+    call(serving, "DELETE", sandbox, "");
+    serving.process().destroy();
+    assertThat(serving.process().waitFor(60, TimeUnit.SECONDS)).isTrue();
+
+    String log = Files.readString(folder.resolve("err"));
+    String audit = Files.readString(folder.resolve("state").resolve("audit.jsonl"));
+    assertThat(log).contains("\"route\":\"/api/v1/keys\"");
+    assertThat(audit).contains("makeKey", "revokeKey", "destroySandbox");
+    assertThat(log + audit).doesNotContain("planted", secret, KEY);
+    assertThat(filesWith("makeKey")).as("the search finds what is there").isNotEmpty();
+    assertThat(filesWith(secret) + filesWith(KEY)).isEmpty();
+  }
+
+  /** Searches by grep, which skips the holes of disk images unless it takes them for text. */
+  private String filesWith(String text) throws IOException, InterruptedException {
+    Process grep =
+        new ProcessBuilder("grep", "-rlF", "-e", text, folder.resolve("state").toString()).start();
+    String found = new String(grep.getInputStream().readAllBytes(), UTF_8);
+    assertThat(grep.waitFor()).as("the files could all be read").isLessThan(2);
+    return found;
+  }
+
+  @Test
+  void guidesThroughTheSetUpOfThisMachine() throws Exception {
+    ServerProcess serving = serve();
+    String setup = call(serving, "GET", "/api/sandbox/setup", "").body();
+    assertThat(setup)
+        .contains("\"ready\":true", "\"about\":\"machine\"", "\"about\":\"tool\"")
+        .contains("\"name\":\"subprocess\"", "\"name\":\"bwrap\"");
+  }
+}

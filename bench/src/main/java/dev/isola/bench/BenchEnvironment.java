@@ -1,0 +1,202 @@
+package dev.isola.bench;
+
+import dev.isola.conformance.TemporaryFolder;
+import dev.isola.spi.provider.ProviderFactory;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Where it all takes place: the entrants, the comparators and peers, a folder for files. */
+final class BenchEnvironment implements AutoCloseable {
+  private final BenchPlan plan;
+  private final TemporaryFolder scratch = TemporaryFolder.create("isola-bench");
+  private final Thread hook = Thread.ofPlatform().unstarted(this::cleanUp);
+  private final Optional<RawProgram> program;
+  private final Map<String, Peer> peers = new LinkedHashMap<>();
+  private final List<BenchProvider> entrants = new ArrayList<>();
+  private final Map<String, BenchEngine> housed = new LinkedHashMap<>();
+  private final Map<String, BenchServer> served = new LinkedHashMap<>();
+  private final List<SkippedSubject> absent = new ArrayList<>();
+  private final List<SnapshotBenchmarks.SnapshotTool> keepers = new ArrayList<>();
+
+  private BenchEnvironment(BenchPlan plan) throws IOException {
+    this.plan = plan;
+    Runtime.getRuntime().addShutdownHook(hook);
+    program = RawProgram.install(scratch.path());
+  }
+
+  static BenchEnvironment open(BenchPlan plan) throws IOException, InterruptedException {
+    BenchEnvironment arena = new BenchEnvironment(plan);
+    try {
+      arena.openProviders();
+      return arena;
+    } catch (RuntimeException | InterruptedException e) {
+      arena.close();
+      throw e;
+    }
+  }
+
+  private void openProviders() throws InterruptedException {
+    if (plan.against().contains("raw") && program.isEmpty()) {
+      absent.add(
+          new SkippedSubject(
+              "raw", "not built for " + System.getProperty("os.arch") + " (make -C bench)"));
+    }
+    for (String tool : List.of("cp", "tar", "restic")) {
+      if (plan.against().contains(tool) && !LocalProgram.isInstalled(tool)) {
+        absent.add(new SkippedSubject(tool, "not installed"));
+      }
+    }
+    if (plan.benchmarks().stream()
+        .anyMatch(List.of("create", "warm", "exec", "files", "api")::contains)) {
+      peers.putAll(Peers.open(plan, this, absent));
+    }
+    for (ProviderFactory factory : plan.providers()) {
+      try {
+        entrants.add(BenchProvider.of(factory));
+      } catch (RuntimeException e) {
+        absent.add(new SkippedSubject(factory.name(), String.valueOf(e.getMessage())));
+      }
+    }
+  }
+
+  Path folder() {
+    return scratch.path();
+  }
+
+  /** Returns our C program, for whoever needs one that runs anywhere. */
+  Optional<RawProgram> program() {
+    return program;
+  }
+
+  /** Returns our C program as a comparator, where it is wanted. */
+  Optional<RawProgram> raw() {
+    return program.filter(found -> plan.against().contains("raw"));
+  }
+
+  /** Returns the peers by name. */
+  Map<String, Peer> peers() {
+    return peers;
+  }
+
+  /** Makes a contestant of a peer; one that cannot is told. */
+  interface SubjectFactory {
+    BenchSubject of(EngineCli docker) throws IOException, InterruptedException;
+  }
+
+  /**
+   * Returns {@code docker cp} as a contestant, where it takes part; absent learns why it cannot.
+   */
+  List<BenchSubject> dockerCopySubjects(SubjectFactory making) {
+    if (!(peers.get("docker") instanceof EngineCli docker)) {
+      return List.of();
+    }
+    try {
+      return List.of(making.of(docker));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      absent.add(new SkippedSubject("docker cp", "interrupted"));
+    } catch (IOException e) {
+      absent.add(new SkippedSubject("docker cp", String.valueOf(e.getMessage())));
+    }
+    return List.of();
+  }
+
+  /** Returns the versions of the peers, by name. */
+  Map<String, String> versions() {
+    Map<String, String> versions = new LinkedHashMap<>();
+    peers.forEach((name, peer) -> versions.put(name, peer.version()));
+    return versions;
+  }
+
+  /** Tells whether a comparator that is a program of this machine takes part. */
+  boolean isEnabled(String comparator) {
+    return plan.against().contains(comparator)
+        && (comparator.equals("processbuilder")
+            || comparator.equals("engine")
+            || LocalProgram.isInstalled(comparator));
+  }
+
+  List<BenchProvider> providers() {
+    return entrants;
+  }
+
+  /**
+   * Returns the provider of an entrant behind an engine; {@code absent} learns why there is none.
+   */
+  Optional<BenchEngine> engine(BenchProvider entrant) {
+    try {
+      return Optional.of(
+          housed.computeIfAbsent(
+              entrant.name(),
+              name ->
+                  BenchEngine.open(entrant.trial().factory(), folder().resolve(name + "-engine"))));
+    } catch (RuntimeException e) {
+      absent.add(
+          new SkippedSubject(entrant.name() + BenchEngine.SUFFIX, String.valueOf(e.getMessage())));
+      return Optional.empty();
+    }
+  }
+
+  /** Returns that engine behind a port; {@code absent} learns why there is none. */
+  Optional<BenchServer> server(BenchProvider entrant) {
+    Optional<BenchEngine> house = engine(entrant);
+    try {
+      return house.map(
+          one -> served.computeIfAbsent(entrant.name(), name -> BenchServer.open(name, one)));
+    } catch (RuntimeException e) {
+      absent.add(
+          new SkippedSubject(entrant.name() + BenchServer.SUFFIX, String.valueOf(e.getMessage())));
+      return Optional.empty();
+    }
+  }
+
+  /** Has somebody closed before everything else. */
+  synchronized void closeFirst(SnapshotBenchmarks.SnapshotTool keeper) {
+    keepers.add(keeper);
+  }
+
+  List<SkippedSubject> skipped() {
+    return absent;
+  }
+
+  @Override
+  public void close() {
+    try {
+      served.values().forEach(BenchServer::close);
+      housed.values().forEach(BenchEngine::close);
+      entrants.forEach(BenchProvider::close);
+    } finally {
+      cleanUp();
+      try {
+        Runtime.getRuntime().removeShutdownHook(hook);
+      } catch (IllegalStateException e) {
+        // The JVM is ending already.
+      }
+    }
+  }
+
+  /** Sandboxes see to themselves when the JVM is told to end; containers and files do not. */
+  private synchronized void cleanUp() {
+    for (SnapshotBenchmarks.SnapshotTool keeper : keepers) {
+      try {
+        keeper.close();
+      } catch (IllegalStateException e) {
+        absent.add(new SkippedSubject(keeper.name(), String.valueOf(e.getMessage())));
+      }
+    }
+    keepers.clear();
+    for (Map.Entry<String, Peer> peer : peers.entrySet()) {
+      try {
+        peer.getValue().close();
+      } catch (IllegalStateException e) {
+        absent.add(new SkippedSubject(peer.getKey(), String.valueOf(e.getMessage())));
+      }
+    }
+    scratch.close();
+  }
+}

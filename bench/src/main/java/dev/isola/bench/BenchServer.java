@@ -1,0 +1,103 @@
+package dev.isola.bench;
+
+import dev.isola.engine.api.Log;
+import dev.isola.engine.ledger.LedgerSettingsStore;
+import dev.isola.server.IsolaServer;
+import dev.isola.server.api.Api;
+import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.HostOriginFilter;
+import dev.isola.server.context.ServerContext;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/** An engine behind a port of loopback, as {@code isola serve} has it, and clients of it. */
+final class BenchServer implements AutoCloseable {
+  static final String SUFFIX = "-http";
+  private static final String KEY = "isk_of_this_measurement_only";
+  private static final Log NOBODY =
+      new Log() {
+        @Override
+        public void info(String sentence) {}
+
+        @Override
+        public void warning(String sentence) {}
+      };
+
+  private final String name;
+  private final BenchEngine housed;
+  private final IsolaServer server;
+  private final Queue<ApiClient> idle = new ConcurrentLinkedQueue<>();
+
+  private BenchServer(String name, BenchEngine housed, IsolaServer server) {
+    this.name = name;
+    this.housed = housed;
+    this.server = server;
+  }
+
+  static BenchServer open(String provider, BenchEngine housed) {
+    ApiKeys keys =
+        ApiKeys.open(
+            new LedgerSettingsStore(housed.ledger()), Optional.of(KEY), InstantSource.system());
+    ServerContext serving = new ServerContext();
+    serving.start(housed.parts());
+    IsolaServer server =
+        IsolaServer.open(
+            IsolaServer.Address.of("127.0.0.1", 0),
+            Api.routes(serving, keys, provider, "bench"),
+            new HostOriginFilter(List.of()),
+            keys,
+            line -> {},
+            NOBODY);
+    return new BenchServer(provider + SUFFIX, housed, server);
+  }
+
+  String name() {
+    return name;
+  }
+
+  /** Returns the path of the sandbox that commands share. */
+  String sandbox() {
+    return "/api/v1/sandboxes/" + housed.shared();
+  }
+
+  ApiClient connect() throws java.io.IOException {
+    return ApiClient.connect(server.port(), KEY);
+  }
+
+  /** Something done over a connection. */
+  interface ClientAction {
+    void with(ApiClient client) throws java.io.IOException;
+  }
+
+  /** Does something over a connection that is kept for the next one. */
+  void withClient(ClientAction use) throws java.io.IOException {
+    ApiClient kept = idle.poll();
+    if (kept != null && kept.isStale()) {
+      kept.close();
+      kept = null;
+    }
+    ApiClient client = kept == null ? connect() : kept;
+    boolean good = false;
+    try {
+      use.with(client);
+      good = true;
+    } finally {
+      if (good) {
+        idle.add(client);
+      } else {
+        client.close();
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    for (ApiClient client = idle.poll(); client != null; client = idle.poll()) {
+      client.close();
+    }
+    server.close();
+  }
+}

@@ -1,0 +1,58 @@
+package dev.isola.bench;
+
+import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * From nothing to the result of the first command: makes a sandbox, runs {@code true} in it. What
+ * destroying it takes is told separately; a peer whose one command does both has only the sum.
+ */
+final class CreateBenchmarks {
+  private static final Command TRUE = Command.argv("/bin/true");
+  private static final int N = 50;
+  private static final int WARM_UP = 20;
+
+  private CreateBenchmarks() {}
+
+  static List<Benchmark> of(BenchEnvironment arena, BenchPlan plan) {
+    List<BenchSubject> contestants = new ArrayList<>();
+    for (Peer peer : arena.peers().values()) {
+      contestants.addAll(peer.createSubjects());
+    }
+    for (BenchProvider entrant : arena.providers()) {
+      contestants.add(new BenchSubject(entrant.name(), (n, concurrency) -> sandboxes(entrant, n)));
+    }
+    return List.of(
+        new Benchmark(
+            "create", "bwrap", 1, plan.n().orElse(N), WARM_UP, 1, contestants, "destroy"));
+  }
+
+  private static Samples sandboxes(BenchProvider entrant, int n) throws IOException {
+    Samples samples = Samples.NONE;
+    for (int i = 0; i < n; i++) {
+      SandboxSpec spec = entrant.spec();
+      long start = System.nanoTime();
+      long answered = start;
+      try {
+        Sandbox sandbox = entrant.provider().create(spec);
+        ExecResult result = sandbox.run(TRUE);
+        answered = System.nanoTime();
+        if (!result.succeeded()) {
+          throw new IOException("/bin/true ended with " + result.exit());
+        }
+      } finally {
+        entrant.provider().destroy(spec.id(), DestroyOptions.FORCE);
+      }
+      long gone = System.nanoTime();
+      samples =
+          samples.plus(Samples.of(answered - start, answered - start).withAfter(gone - answered));
+    }
+    return samples;
+  }
+}

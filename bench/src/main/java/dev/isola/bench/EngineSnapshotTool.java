@@ -1,0 +1,225 @@
+package dev.isola.bench;
+
+import dev.isola.document.request.CreateRequest;
+import dev.isola.engine.Engine;
+import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.snapshot.ForkResult;
+import dev.isola.engine.snapshot.SnapshotImages;
+import dev.isola.engine.snapshot.SnapshotReport;
+import dev.isola.engine.snapshot.SnapshotRequest;
+import dev.isola.snapshot.manifest.Snapshot;
+import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.file.TreeLimits;
+import dev.isola.spi.spec.ResourceLimits;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.OptionalLong;
+
+/** A sandbox with the tree in its workspace, whose engine keeps it. */
+final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
+  private static final Duration LIFETIME = Duration.ofHours(2);
+
+  private static final SecureRandom RANDOM = new SecureRandom();
+  private static final long DISK_MB = 20_000;
+  private static final Command THERE = Command.argv("test", "-e", "small/0/f0");
+  private static final Duration PAUSE = Duration.ofMillis(500);
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final int WARM_UP = 400;
+  private static final int WARM_FORKS = 80;
+
+  private final BenchEngine housed;
+  private final Engine engine;
+  private final SandboxId source;
+  private final List<SandboxId> made = new ArrayList<>();
+
+  private EngineSnapshotTool(BenchEngine housed, SandboxId source) {
+    this.housed = housed;
+    this.engine = housed.engine();
+    this.source = source;
+  }
+
+  static EngineSnapshotTool open(
+      BenchEngine housed, SnapshotTree tree, List<SkippedSubject> absent) {
+    Sandbox sandbox =
+        housed
+            .engine()
+            .create(
+                SandboxRequest.of(
+                    CreateRequest.of(spec().build(), housed.provider()).withTtl(LIFETIME)))
+            .sandbox();
+    EngineSnapshotTool keeper = new EngineSnapshotTool(housed, sandbox.id());
+    try {
+      keeper.warmUp();
+      Process tar =
+          new ProcessBuilder("tar", "cf", "-", "-C", tree.folder().toString(), ".")
+              .redirectError(ProcessBuilder.Redirect.DISCARD)
+              .start();
+      try (InputStream archive = tar.getInputStream()) {
+        sandbox.files().importTree(".", archive, TreeLimits.DEFAULT);
+      }
+      awaitCompiler();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (IOException e) {
+      absent.add(new SkippedSubject(housed.name(), "the tree does not come in: " + e.getMessage()));
+    }
+    return keeper;
+  }
+
+  private static SandboxSpec.Builder spec() {
+    return SandboxSpec.builder(SandboxId.random(RANDOM))
+        .limits(ResourceLimits.DEFAULT.withDiskMb(DISK_MB));
+  }
+
+  /**
+   * A server that people fork on has made sandboxes and forks before; the compiler is done with
+   * that.
+   */
+  private void warmUp() throws IOException, InterruptedException {
+    Parallel.run(
+        () -> {
+          Sandbox one =
+              engine
+                  .create(
+                      SandboxRequest.of(
+                          CreateRequest.of(spec().build(), housed.provider()).withTtl(LIFETIME)))
+                  .sandbox();
+          one.run(Command.argv("true"));
+          engine.destroy(one.id(), DestroyOptions.FORCE);
+        },
+        WARM_UP,
+        10);
+    if (engine.sandbox(source).as(Forking.class).isPresent()) {
+      warmUpForks();
+    }
+  }
+
+  private void warmUpForks() throws IOException, InterruptedException {
+    Sandbox other =
+        engine
+            .create(
+                SandboxRequest.of(
+                    CreateRequest.of(spec().build(), housed.provider()).withTtl(LIFETIME)))
+            .sandbox();
+    for (int i = 0; i < WARM_FORKS; i++) {
+      other.run(Command.shell("echo " + i + " > file"));
+      forkTen(other.id(), Command.argv("test", "-e", "file"));
+      cleanUp();
+    }
+    engine.destroy(other.id(), DestroyOptions.FORCE);
+  }
+
+  /** What came before is compiled for a while after it; that is no part of what is measured. */
+  private static void awaitCompiler() throws InterruptedException {
+    CompilationMXBean compiler = ManagementFactory.getCompilationMXBean();
+    if (compiler == null || !compiler.isCompilationTimeMonitoringSupported()) {
+      return;
+    }
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    long before;
+    do {
+      before = compiler.getTotalCompilationTime();
+      Thread.sleep(PAUSE);
+    } while (compiler.getTotalCompilationTime() - before > PAUSE.toMillis() / 20
+        && System.nanoTime() < end);
+  }
+
+  @Override
+  public String name() {
+    return housed.name();
+  }
+
+  @Override
+  public BytesMoved captureFull() {
+    return captureChanged();
+  }
+
+  @Override
+  public void discard() {
+    for (Snapshot one : engine.snapshots().list()) {
+      engine.snapshots().remove(one.id());
+    }
+    engine.snapshots().collect();
+  }
+
+  @Override
+  public void change(String script) throws IOException {
+    ExecResult result = engine.sandbox(source).run(Command.shell(script));
+    if (!result.succeeded()) {
+      throw new IOException("the tree does not change: " + result);
+    }
+  }
+
+  @Override
+  public BytesMoved captureChanged() {
+    SnapshotReport report = engine.snapshots().create(source, SnapshotRequest.WORKSPACE);
+    return new BytesMoved(report.snapshot().storedBytes(), OptionalLong.of(report.readBytes()));
+  }
+
+  @Override
+  public void restore() throws IOException {
+    String image = SnapshotImages.imageName(engine.snapshots().list().getLast().id());
+    SandboxRequest order =
+        SandboxRequest.of(
+            CreateRequest.of(spec().image(image).build(), housed.provider()).withTtl(LIFETIME));
+    Sandbox sandbox = engine.create(order).sandbox();
+    made.add(sandbox.id());
+    answer(sandbox, THERE);
+  }
+
+  @Override
+  public void forkTen() throws IOException, InterruptedException {
+    forkTen(source, THERE);
+  }
+
+  private void forkTen(SandboxId origin, Command question)
+      throws IOException, InterruptedException {
+    List<SandboxId> forks = new ArrayList<>();
+    for (ForkResult fork : engine.fork(origin, 10)) {
+      switch (fork) {
+        case ForkResult.Created(var entry, var by) -> forks.add(entry.id());
+        case ForkResult.Failed(var why) -> throw new IOException("a fork failed", why);
+      }
+    }
+    made.addAll(forks);
+    Iterator<SandboxId> next = forks.iterator();
+    Parallel.run(() -> answer(engine.sandbox(another(next)), question), forks.size(), forks.size());
+  }
+
+  private static SandboxId another(Iterator<SandboxId> next) {
+    synchronized (next) {
+      return next.next();
+    }
+  }
+
+  private static void answer(Sandbox sandbox, Command question) throws IOException {
+    ExecResult result = sandbox.run(question);
+    if (!result.succeeded()) {
+      throw new IOException("the tree is not there: " + result);
+    }
+  }
+
+  @Override
+  public void cleanUp() {
+    made.forEach(id -> engine.destroy(id, DestroyOptions.FORCE));
+    made.clear();
+  }
+
+  @Override
+  public void close() {
+    // Its engine has drained.
+  }
+}

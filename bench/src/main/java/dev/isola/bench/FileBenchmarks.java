@@ -1,0 +1,143 @@
+package dev.isola.bench;
+
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.ReadRange;
+import dev.isola.spi.file.WriteOptions;
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+
+/** Moves one large file from this machine into a sandbox, and from a sandbox to this machine. */
+final class FileBenchmarks {
+  private static final String THERE = "isola-bench-file";
+  private static final int N = 5;
+
+  private final BenchEnvironment arena;
+  private final BenchPlan plan;
+  private final Path source;
+  private final Path target;
+  private final Set<String> uploaded = new HashSet<>();
+
+  private FileBenchmarks(BenchEnvironment arena, BenchPlan plan) {
+    this.arena = arena;
+    this.plan = plan;
+    this.source = arena.folder().resolve("source");
+    this.target = arena.folder().resolve("target");
+  }
+
+  static List<Benchmark> of(BenchEnvironment arena, BenchPlan plan) throws IOException {
+    FileBenchmarks events = new FileBenchmarks(arena, plan);
+    events.makeSource();
+    return List.of(events.write(), events.read());
+  }
+
+  private void makeSource() throws IOException {
+    byte[] block = new byte[1 << 20];
+    new Random(1).nextBytes(block);
+    try (OutputStream out = new FileOutputStream(source.toFile())) {
+      for (long left = plan.sizes().bytes(); left > 0; left -= block.length) {
+        out.write(block, 0, (int) Math.min(left, block.length));
+      }
+    }
+  }
+
+  private Benchmark write() {
+    List<BenchSubject> contestants = comparators();
+    for (BenchProvider entrant : arena.providers()) {
+      FileSystem files = entrant.sandbox().files();
+      contestants.add(
+          BenchSubject.timed(
+              entrant.name(), () -> upload(files), () -> files.remove(THERE, false)));
+    }
+    contestants.addAll(
+        arena.dockerCopySubjects(docker -> docker.copySubject(source, target, true)));
+    return event("files-write", contestants);
+  }
+
+  private void upload(FileSystem files) throws IOException {
+    try (InputStream in = new FileInputStream(source.toFile())) {
+      files.write(THERE, in, WriteOptions.DEFAULT);
+    }
+  }
+
+  private Benchmark read() {
+    List<BenchSubject> contestants = comparators();
+    for (BenchProvider entrant : arena.providers()) {
+      FileSystem files = entrant.sandbox().files();
+      contestants.add(
+          new BenchSubject(
+              entrant.name(),
+              (n, concurrency) -> {
+                uploadOnce(entrant);
+                return BenchSubject.timed(entrant.name(), () -> download(files), this::clear)
+                    .work()
+                    .run(n, concurrency);
+              }));
+    }
+    contestants.addAll(
+        arena.dockerCopySubjects(docker -> docker.copySubject(source, target, false)));
+    return event("files-read", contestants);
+  }
+
+  /** Puts the file there before the first round and leaves it there, as the source of cp stays. */
+  private void uploadOnce(BenchProvider entrant) throws IOException {
+    if (uploaded.add(entrant.name())) {
+      upload(entrant.sandbox().files());
+    }
+  }
+
+  private void download(FileSystem files) throws IOException {
+    try (InputStream in = files.read(THERE, ReadRange.ALL);
+        OutputStream out = new FileOutputStream(target.toFile())) {
+      in.transferTo(out);
+    }
+    if (Files.size(target) != plan.sizes().bytes()) {
+      throw new IOException("only " + Files.size(target) + " bytes were read");
+    }
+  }
+
+  private List<BenchSubject> comparators() {
+    List<BenchSubject> contestants = new ArrayList<>();
+    if (arena.isEnabled("cp")) {
+      contestants.add(
+          BenchSubject.timed(
+              "cp",
+              () -> LocalProgram.run("cp", source.toString(), target.toString()),
+              this::clear));
+    }
+    arena
+        .raw()
+        .ifPresent(
+            raw ->
+                contestants.add(
+                    new BenchSubject(
+                        "raw",
+                        (n, concurrency) -> {
+                          Samples samples = Samples.NONE;
+                          for (int i = 0; i < n; i++) {
+                            samples =
+                                samples.plus(raw.run("copy", source.toString(), target.toString()));
+                            clear();
+                          }
+                          return samples;
+                        })));
+    return contestants;
+  }
+
+  private void clear() throws IOException {
+    Files.deleteIfExists(target);
+  }
+
+  private Benchmark event(String name, List<BenchSubject> contestants) {
+    return new Benchmark(name, "cp", 1, plan.n().orElse(N), 1, plan.sizes().bytes(), contestants);
+  }
+}

@@ -1,0 +1,124 @@
+package dev.isola.bench;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** Programs of this machine. */
+final class LocalProgram {
+  private static final long PATIENCE_SECONDS = 60;
+  private static final int LONGEST_WORDS = 400;
+
+  private LocalProgram() {}
+
+  static boolean isInstalled(String name) {
+    String path = System.getenv().getOrDefault("PATH", "/usr/bin:/bin");
+    for (String folder : path.split(":")) {
+      if (!folder.isEmpty() && Files.isExecutable(Path.of(folder, name))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * @throws IOException when it is not installed
+   */
+  static void requireInstalled(String name) throws IOException {
+    if (!isInstalled(name)) {
+      throw new IOException("not installed");
+    }
+  }
+
+  /** Runs a program that has to succeed and to say nothing. */
+  static void run(String... words) throws IOException, InterruptedException {
+    String said = output(List.of(words));
+    if (!said.isEmpty()) {
+      throw new IOException(String.join(" ", words) + " said: " + said.strip());
+    }
+  }
+
+  /**
+   * Runs a program that has to succeed. What it says is told when it fails; of what it leaves
+   * running nobody waits for the output.
+   *
+   * @param environment added to ours
+   */
+  static void run(Map<String, String> environment, List<String> words)
+      throws IOException, InterruptedException {
+    ProcessBuilder builder = new ProcessBuilder(words).redirectErrorStream(true);
+    builder.redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
+    builder.environment().putAll(environment);
+    Process process = builder.start();
+    try {
+      if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+        throw new IOException(
+            String.join(" ", words) + " took longer than " + PATIENCE_SECONDS + " s");
+      }
+      if (process.exitValue() != 0) {
+        throw new IOException(
+            words.getFirst() + " ended with " + process.exitValue() + ": " + outputOf(process));
+      }
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  private static String outputOf(Process process) throws IOException {
+    InputStream in = process.getInputStream();
+    byte[] words = in.readNBytes(Math.min(in.available(), LONGEST_WORDS));
+    return singleLine(new String(words, StandardCharsets.UTF_8));
+  }
+
+  private static String singleLine(String said) {
+    return said.strip().replaceAll("\\s+", " ");
+  }
+
+  /** Runs a program that removes something; when it fails, something is left, and is named. */
+  static void cleanUp(Map<String, String> environment, List<String> words) {
+    try {
+      run(environment, words);
+    } catch (IOException e) {
+      throw new IllegalStateException(
+          String.join(" ", words) + " failed, so something is left: " + e.getMessage(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Runs a program that has to succeed, and returns what it writes. */
+  static String output(List<String> words) throws IOException, InterruptedException {
+    return output(Map.of(), words);
+  }
+
+  static String output(Map<String, String> environment, List<String> words)
+      throws IOException, InterruptedException {
+    ProcessBuilder builder = new ProcessBuilder(words).redirectErrorStream(true);
+    builder.environment().putAll(environment);
+    Process process = builder.start();
+    try {
+      process.getOutputStream().close();
+      String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      int code = process.waitFor();
+      if (code != 0) {
+        throw new IOException(words.getFirst() + " ended with " + code + ": " + singleLine(said));
+      }
+      return said;
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  /** Waits for a program that has to succeed. */
+  static void await(Process process) throws IOException, InterruptedException {
+    int code = process.waitFor();
+    if (code != 0) {
+      throw new IOException("a program ended with " + code);
+    }
+  }
+}

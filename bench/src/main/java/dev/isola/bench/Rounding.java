@@ -1,0 +1,15 @@
+package dev.isola.bench;
+
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+
+/** Numbers as a reader wants them: few digits, never with an exponent. */
+final class Rounding {
+  private Rounding() {}
+
+  static BigDecimal of(double value, int digits) {
+    BigDecimal rounded =
+        BigDecimal.valueOf(value).setScale(digits, RoundingMode.HALF_UP).stripTrailingZeros();
+    return rounded.scale() < 0 ? rounded.setScale(0) : rounded;
+  }
+}

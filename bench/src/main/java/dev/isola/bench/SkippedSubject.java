@@ -1,0 +1,14 @@
+package dev.isola.bench;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Somebody who did not take part, or not to the end, and why. */
+public record SkippedSubject(String subject, String reason) {
+  Map<String, Object> json() {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("subject", subject);
+    json.put("reason", reason);
+    return json;
+  }
+}

@@ -1,0 +1,156 @@
+package dev.isola.bench;
+
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.TreeLimits;
+import dev.isola.spi.file.TreeSummary;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Moves a tree of small files from a folder of this machine into a sandbox, and back into one. Each
+ * round has a folder of its own, and nothing is removed before the end: ext4 passes over inodes
+ * that were freed a moment ago one by one, so what one contestant removes the next would pay for.
+ */
+final class TreeBenchmarks {
+  private static final String THERE = "isola-bench-tree";
+  private static final int N = 5;
+  private static final int FOLDERS = 100;
+  private static final int FILE_SIZE = 1024;
+
+  private final BenchEnvironment arena;
+  private final BenchPlan plan;
+  private final Path source;
+  private final AtomicInteger round = new AtomicInteger();
+  private final Map<String, String> uploaded = new HashMap<>();
+
+  private TreeBenchmarks(BenchEnvironment arena, BenchPlan plan) {
+    this.arena = arena;
+    this.plan = plan;
+    this.source = arena.folder().resolve("tree");
+  }
+
+  static List<Benchmark> of(BenchEnvironment arena, BenchPlan plan) throws IOException {
+    if (!LocalProgram.isInstalled("tar")) {
+      return List.of(); // both ends need it; it is among the absent
+    }
+    TreeBenchmarks events = new TreeBenchmarks(arena, plan);
+    events.makeSource();
+    return List.of(events.in(), events.out());
+  }
+
+  private void makeSource() throws IOException {
+    Random random = new Random(2);
+    byte[] content = new byte[FILE_SIZE];
+    for (int i = 0; i < plan.sizes().files(); i++) {
+      Path folder = source.resolve("folder" + i % FOLDERS);
+      Files.createDirectories(folder);
+      random.nextBytes(content);
+      Files.write(folder.resolve("file" + i), content);
+    }
+  }
+
+  private Benchmark in() {
+    List<BenchSubject> contestants = comparators();
+    for (BenchProvider entrant : arena.providers()) {
+      FileSystem files = entrant.sandbox().files();
+      contestants.add(BenchSubject.timed(entrant.name(), () -> upload(files)));
+    }
+    contestants.addAll(arena.dockerCopySubjects(docker -> docker.treeUploadSubject(source)));
+    return event("tree-in", contestants);
+  }
+
+  /** Returns where it is in the sandbox. */
+  private String upload(FileSystem files) throws IOException, InterruptedException {
+    String there = THERE + round.incrementAndGet();
+    Process tar = pack();
+    try (InputStream archive = tar.getInputStream()) {
+      TreeSummary summary = files.importTree(there, archive, TreeLimits.DEFAULT);
+      if (summary.bytes() != (long) plan.sizes().files() * FILE_SIZE) {
+        throw new IOException("only " + summary + " arrived");
+      }
+    }
+    LocalProgram.await(tar);
+    return there;
+  }
+
+  private Benchmark out() {
+    List<BenchSubject> contestants = comparators();
+    for (BenchProvider entrant : arena.providers()) {
+      FileSystem files = entrant.sandbox().files();
+      contestants.add(
+          new BenchSubject(
+              entrant.name(),
+              (n, concurrency) -> {
+                String there = once(entrant.name(), files);
+                return Parallel.run(() -> download(files, there), n, concurrency);
+              }));
+    }
+    contestants.addAll(
+        arena.dockerCopySubjects(docker -> docker.treeDownloadSubject(source, this::makeTarget)));
+    return event("tree-out", contestants);
+  }
+
+  /** The tree to be read is put there once, as the source of {@code tar} is. */
+  private String once(String entrant, FileSystem files) throws IOException, InterruptedException {
+    String there = uploaded.get(entrant);
+    if (there == null) {
+      there = upload(files);
+      uploaded.put(entrant, there);
+    }
+    return there;
+  }
+
+  private void download(FileSystem files, String there) throws IOException, InterruptedException {
+    Process tar = new ProcessBuilder(unpack()).redirectErrorStream(true).start();
+    try (InputStream archive = files.exportTree(there, List.of());
+        OutputStream in = tar.getOutputStream()) {
+      archive.transferTo(in);
+    }
+    LocalProgram.await(tar);
+  }
+
+  private List<BenchSubject> comparators() {
+    List<BenchSubject> contestants = new ArrayList<>();
+    if (arena.isEnabled("tar")) {
+      contestants.add(BenchSubject.timed("tar", this::tarToTar));
+    }
+    return contestants;
+  }
+
+  private void tarToTar() throws IOException, InterruptedException {
+    for (Process tar :
+        ProcessBuilder.startPipeline(
+            List.of(
+                new ProcessBuilder("tar", "cf", "-", "-C", source.toString(), "."),
+                new ProcessBuilder(unpack())))) {
+      LocalProgram.await(tar);
+    }
+  }
+
+  private Process pack() throws IOException {
+    return new ProcessBuilder("tar", "cf", "-", "-C", source.toString(), ".")
+        .redirectError(ProcessBuilder.Redirect.DISCARD)
+        .start();
+  }
+
+  private List<String> unpack() throws IOException {
+    return List.of("tar", "xf", "-", "-C", makeTarget().toString());
+  }
+
+  private Path makeTarget() throws IOException {
+    return Files.createDirectories(arena.folder().resolve("tree-target" + round.incrementAndGet()));
+  }
+
+  private Benchmark event(String name, List<BenchSubject> contestants) {
+    return new Benchmark(name, "tar", 1, plan.n().orElse(N), 2, plan.sizes().files(), contestants);
+  }
+}

@@ -1,0 +1,38 @@
+package dev.isola.client;
+
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** The path and query of a request. Whatever a caller names stays within its place. */
+record ApiPath(String text) {
+  static ApiPath of(String... parts) {
+    return new ApiPath(
+        "/api/v1/" + Stream.of(parts).map(ApiPath::encode).collect(Collectors.joining("/")));
+  }
+
+  ApiPath resolve(String... parts) {
+    return new ApiPath(
+        text + Stream.of(parts).map(part -> "/" + encode(part)).collect(Collectors.joining()));
+  }
+
+  ApiPath query(String name, Object value) {
+    return new ApiPath(
+        text + (text.indexOf('?') < 0 ? "?" : "&") + name + "=" + encode(value.toString()));
+  }
+
+  ApiPath query(String name, List<String> values) {
+    ApiPath all = this;
+    for (String value : values) {
+      all = all.query(name, value);
+    }
+    return all;
+  }
+
+  private static String encode(String part) {
+    String encoded = URLEncoder.encode(part, StandardCharsets.UTF_8).replace("+", "%20");
+    return encoded.matches("\\.{1,2}") ? encoded.replace(".", "%2E") : encoded;
+  }
+}

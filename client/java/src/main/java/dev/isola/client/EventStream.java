@@ -1,0 +1,79 @@
+package dev.isola.client;
+
+import dev.isola.codec.json.MalformedJson;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What happens to sandboxes, as it happens. It goes on where it was after the connection broke or
+ * the server was restarted.
+ */
+public final class EventStream implements AutoCloseable {
+  /**
+   * One event.
+   *
+   * @param number counts up; what to begin after next time
+   * @param type such as spawn, ready, stateChange, error, terminate
+   */
+  public record Event(
+      long number,
+      String type,
+      Instant at,
+      Optional<String> sandbox,
+      Map<String, Object> data,
+      Map<String, Object> document) {}
+
+  private final Optional<String> sandbox;
+  private final ReconnectingStream following;
+  private Optional<Long> after;
+
+  EventStream(Transport transport, Optional<String> sandbox, Optional<Long> after) {
+    this.sandbox = sandbox;
+    this.after = after;
+    this.following = new ReconnectingStream(transport, this::address, "the events were");
+  }
+
+  /** Begins now, so that nothing is missed between this and the first {@link #next()}. */
+  EventStream connect() {
+    following.connect();
+    return this;
+  }
+
+  /** Waits for the next event. There is always one more. */
+  public Event next() {
+    return following.next(this::read);
+  }
+
+  private Event read(SseReader.Event event) throws IOException {
+    try {
+      JsonFields fields = JsonFields.parse(event.data());
+      Event read =
+          new Event(
+              fields.integer("number"),
+              fields.text("type"),
+              fields.time("at"),
+              fields.optionalText("sandbox"),
+              fields.object("data").all(),
+              fields.all());
+      after = Optional.of(read.number());
+      return read;
+    } catch (MalformedJson e) {
+      throw new IOException("an event cannot be read", e);
+    }
+  }
+
+  private ApiPath address() {
+    ApiPath address = ApiPath.of("events");
+    if (sandbox.isPresent()) {
+      address = address.query("sandbox", sandbox.get());
+    }
+    return after.isPresent() ? address.query("after", after.get()) : address;
+  }
+
+  @Override
+  public void close() {
+    following.close();
+  }
+}

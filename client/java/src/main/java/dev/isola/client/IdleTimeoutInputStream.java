@@ -1,0 +1,69 @@
+package dev.isola.client;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+
+/**
+ * A body of an answer that fails when nothing comes for too long. A reader that is slow itself is
+ * not hurried.
+ */
+final class IdleTimeoutInputStream extends InputStream {
+  private static final long NOT_READING = 0;
+
+  private final InputStream in;
+  private final long silence;
+  private final Thread watcher;
+  private volatile long since = NOT_READING;
+  private volatile boolean silent;
+
+  IdleTimeoutInputStream(InputStream in, Duration silence) {
+    this.in = in;
+    this.silence = silence.toNanos();
+    watcher = Thread.ofVirtual().name("isola-client-watch").start(this::watch);
+  }
+
+  private void watch() {
+    try {
+      while (true) {
+        Thread.sleep(1000);
+        long began = since;
+        if (began != NOT_READING && System.nanoTime() - began > silence) {
+          silent = true;
+          in.close();
+          return;
+        }
+      }
+    } catch (InterruptedException | IOException e) {
+      // It was closed, or is as good as closed.
+    }
+  }
+
+  @Override
+  public int read() throws IOException {
+    byte[] one = new byte[1];
+    return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+  }
+
+  @Override
+  public int read(byte[] buffer, int from, int length) throws IOException {
+    since = System.nanoTime() | 1; // never NOT_READING
+    try {
+      int count = in.read(buffer, from, length);
+      if (silent) {
+        throw new IOException("nothing came for " + silence / 1_000_000_000 + " s");
+      }
+      return count;
+    } catch (IOException e) {
+      throw silent ? new IOException("nothing came for " + silence / 1_000_000_000 + " s", e) : e;
+    } finally {
+      since = NOT_READING;
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    watcher.interrupt();
+    in.close();
+  }
+}

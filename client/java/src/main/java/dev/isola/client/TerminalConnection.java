@@ -1,0 +1,188 @@
+package dev.isola.client;
+
+import java.io.IOException;
+import java.net.http.WebSocket;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One WebSocket to a terminal. A message is asked for when the one before was taken, so a slow
+ * reader holds the command back; pings find out whether anybody is there.
+ */
+final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
+  private static final int LONGEST_TEXT = 64 * 1024;
+  private static final long PING_NANOS = Duration.ofSeconds(10).toNanos();
+  private static final Duration SEND = Duration.ofSeconds(30);
+
+  /** What came: bytes, a text, or the end. */
+  sealed interface Message {
+    record Bytes(ByteBuffer bytes) implements Message {}
+
+    record Text(String text) implements Message {}
+
+    record Closed(int status) implements Message {}
+  }
+
+  private final BlockingQueue<Message> items = new LinkedBlockingQueue<>();
+  private final ReentrantLock sending = new ReentrantLock();
+  private final StringBuilder text = new StringBuilder();
+  private @Nullable WebSocket socket;
+  private volatile long heard = System.nanoTime();
+  private long pinged = System.nanoTime();
+
+  private TerminalConnection() {}
+
+  static TerminalConnection open(Transport transport, ApiPath address, String protocol)
+      throws IOException {
+    TerminalConnection line = new TerminalConnection();
+    line.socket = transport.webSocket(address, protocol, line);
+    return line;
+  }
+
+  /**
+   * Waits for what comes next.
+   *
+   * @throws IOException when nothing has come for long, not even an answer to a ping
+   */
+  Message next() throws IOException, InterruptedException {
+    WebSocket from = socket();
+    while (true) {
+      Message item = items.poll(500, TimeUnit.MILLISECONDS);
+      if (item != null) {
+        if (!(item instanceof Message.Closed)) {
+          from.request(1);
+        }
+        return item;
+      }
+      long now = System.nanoTime();
+      if (now - heard > Transport.IDLE_TIMEOUT.toNanos()) {
+        throw new IOException("nothing came for " + Transport.IDLE_TIMEOUT.toSeconds() + " s");
+      }
+      if (now - pinged > PING_NANOS) {
+        pinged = now;
+        send(from.sendPing(ByteBuffer.allocate(0)));
+      }
+    }
+  }
+
+  void send(byte[] bytes, int from, int length) throws IOException {
+    sending.lock();
+    try {
+      send(socket().sendBinary(ByteBuffer.wrap(bytes, from, length), true));
+    } finally {
+      sending.unlock();
+    }
+  }
+
+  void send(String message) throws IOException {
+    sending.lock();
+    try {
+      send(socket().sendText(message, true));
+    } finally {
+      sending.unlock();
+    }
+  }
+
+  private static void send(CompletableFuture<WebSocket> sent) throws IOException {
+    try {
+      sent.get(SEND.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException e) {
+      throw new IOException("the terminal cannot be written to", e.getCause());
+    } catch (TimeoutException e) {
+      throw new IOException("the server takes nothing", e);
+    } catch (InterruptedException e) {
+      throw Transport.cancelled(e);
+    }
+  }
+
+  private WebSocket socket() {
+    WebSocket opened = socket;
+    if (opened == null) {
+      throw new IllegalStateException("the line is not open");
+    }
+    return opened;
+  }
+
+  @Override
+  public void onOpen(WebSocket from) {
+    from.request(1);
+  }
+
+  @Override
+  public @Nullable CompletionStage<?> onBinary(WebSocket from, ByteBuffer data, boolean last) {
+    heard = System.nanoTime();
+    items.add(new Message.Bytes(ByteBuffer.allocate(data.remaining()).put(data).flip()));
+    return null;
+  }
+
+  @Override
+  public @Nullable CompletionStage<?> onText(WebSocket from, CharSequence data, boolean last) {
+    heard = System.nanoTime();
+    if (text.length() + data.length() > LONGEST_TEXT) {
+      items.add(new Message.Closed(WebSocket.NORMAL_CLOSURE + 9)); // 1009: too big
+      return null;
+    }
+    text.append(data);
+    if (last) {
+      items.add(new Message.Text(text.toString()));
+      text.setLength(0);
+    } else {
+      from.request(1);
+    }
+    return null;
+  }
+
+  @Override
+  public @Nullable CompletionStage<?> onPing(WebSocket from, ByteBuffer message) {
+    heard = System.nanoTime();
+    from.request(1);
+    return null;
+  }
+
+  @Override
+  public @Nullable CompletionStage<?> onPong(WebSocket from, ByteBuffer message) {
+    heard = System.nanoTime();
+    from.request(1);
+    return null;
+  }
+
+  @Override
+  public @Nullable CompletionStage<?> onClose(WebSocket from, int status, String reason) {
+    items.add(new Message.Closed(status));
+    return null;
+  }
+
+  @Override
+  public void onError(WebSocket from, Throwable error) {
+    items.add(new Message.Closed(1006)); // broken, without a word
+  }
+
+  /** Leaves; the command on the terminal goes on. */
+  @Override
+  public void close() {
+    WebSocket opened = socket;
+    if (opened == null) {
+      return;
+    }
+    if (!opened.isOutputClosed()) {
+      try {
+        opened.sendClose(WebSocket.NORMAL_CLOSURE, "").get(1, TimeUnit.SECONDS);
+      } catch (ExecutionException | TimeoutException | IllegalStateException e) {
+        // It is broken already.
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+    opened.abort();
+    items.add(new Message.Closed(WebSocket.NORMAL_CLOSURE)); // wakes up who still reads
+  }
+}

@@ -1,0 +1,49 @@
+package dev.isola.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+
+class SseReaderTest {
+  private static SseReader of(String text) {
+    return new SseReader(new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8)));
+  }
+
+  @Test
+  void readsEventsAndNothingElse() throws IOException {
+    SseReader events =
+        of(
+            ": \n\nevent: output\nid: 5\ndata: {\"a\":\"ü\"}\n\r\n: \n\nid:7\ndata:x\r\ndata: y\n\n");
+    assertThat(events.next()).contains(new SseReader.Event("output", "5", "{\"a\":\"ü\"}"));
+    assertThat(events.next()).contains(new SseReader.Event("message", "7", "x\ny"));
+    assertThat(events.next()).isEmpty();
+  }
+
+  @Test
+  void anEventThatIsNotWholeDoesNotCount() throws IOException {
+    assertThat(of("event: output\ndata: {}\n").next()).isEmpty();
+  }
+
+  @Test
+  void aLineWithoutEndIsAnError() {
+    InputStream endless =
+        new InputStream() {
+          @Override
+          public int read() {
+            return 'x';
+          }
+
+          @Override
+          public int read(byte[] buffer, int from, int length) {
+            java.util.Arrays.fill(buffer, from, from + length, (byte) 'x');
+            return length;
+          }
+        };
+    assertThatThrownBy(() -> new SseReader(endless).next()).hasMessageContaining("longer than");
+  }
+}

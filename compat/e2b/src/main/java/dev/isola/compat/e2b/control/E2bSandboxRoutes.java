@@ -1,0 +1,230 @@
+package dev.isola.compat.e2b.control;
+
+import dev.isola.compat.e2b.create.CreateRequestMapper;
+import dev.isola.compat.e2b.model.E2bDialect;
+import dev.isola.compat.e2b.model.E2bRequestBody;
+import dev.isola.compat.e2b.template.E2bTemplate;
+import dev.isola.compat.e2b.template.E2bTemplates;
+import dev.isola.engine.Engine;
+import dev.isola.engine.api.SandboxView;
+import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.lifecycle.SpecCodec;
+import dev.isola.server.access.HostAccessGuard;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.context.ImageService;
+import dev.isola.server.context.ServerContext;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Parameter;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Shape;
+import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Pausing.PauseKind;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** Sandboxes: made, found, kept alive, put to rest, ended. */
+public record E2bSandboxRoutes(
+    ServerContext context,
+    E2bTemplates templates,
+    CreateRequestMapper mapper,
+    E2bSandboxView view) {
+  /** How long a sandbox lives when nobody says, in the two versions of the API. */
+  private static final long V1_TTL_SECONDS = 15;
+
+  private static final long V2_TTL_SECONDS = 300;
+
+  /** How long one that was paused is kept. */
+  private static final Duration PAUSED_TTL = Duration.ofDays(30);
+
+  private static final Parameter KEY =
+      Parameter.header(
+          "Idempotency-Key",
+          new Shape.NonEmptyText(255),
+          "a request with the same key makes no second");
+
+  private static final Shape ANY = new Shape.Document(Map.of("type", "object"));
+
+  public List<Route> routes() {
+    return Stream.of(
+            Stream.of(
+                route("POST", "/sandboxes", "e2bCreateFirst", "Makes a sandbox.")
+                    .takes(KEY)
+                    .handledBy(exchange -> create(exchange, V1_TTL_SECONDS)),
+                route("POST", "/v2/sandboxes", "e2bCreate", "Makes a sandbox.")
+                    .takes(KEY)
+                    .handledBy(exchange -> create(exchange, V2_TTL_SECONDS))),
+            Stream.of("", "/v2")
+                .map(
+                    version ->
+                        route(
+                                "POST",
+                                version + "/sandboxes/{id}/connect",
+                                "e2bConnect" + version.replace("/", "").toUpperCase(Locale.ROOT),
+                                "Opens a sandbox, and wakes one that is paused.")
+                            .handledBy(this::connect)),
+            Stream.of(
+                sandboxRoute("GET", "", "e2bGet", "Describes a sandbox.")
+                    .needs(Scope.READ)
+                    .handledBy(
+                        exchange ->
+                            exchange.json(
+                                200,
+                                view.details(exchange, SandboxLookup.find(context, exchange)))),
+                sandboxRoute("DELETE", "", "e2bKill", "Ends a sandbox.").handledBy(this::kill),
+                sandboxRoute(
+                        "POST", "/timeout", "e2bTimeout", "Lets a sandbox live that long from now.")
+                    .handledBy(exchange -> renew(exchange, "timeout")),
+                sandboxRoute(
+                        "POST",
+                        "/refreshes",
+                        "e2bRefresh",
+                        "Lets a sandbox live that long from now.")
+                    .handledBy(exchange -> renew(exchange, "duration")),
+                sandboxRoute("POST", "/pause", "e2bPause", "Pauses a sandbox.")
+                    .handledBy(this::pause),
+                sandboxRoute("POST", "/resume", "e2bResume", "Wakes a sandbox.")
+                    .handledBy(this::resume),
+                sandboxRoute("PUT", "/network", "e2bNetwork", "Changes what a sandbox reaches.")
+                    .handledBy(this::network)))
+        .flatMap(each -> each)
+        .toList();
+  }
+
+  static Route route(String method, String template, String name, String summary) {
+    Route route = Route.of(method, template, name, summary).needs(Scope.USE).of(E2bDialect.CONTROL);
+    return method.equals("GET") || method.equals("DELETE")
+        ? route
+        : route.takes(new Route.Body.Json(ANY, false));
+  }
+
+  static Route sandboxRoute(String method, String rest, String name, String summary) {
+    return route(method, "/sandboxes/{id}" + rest, name, summary);
+  }
+
+  private void create(Exchange exchange, long usual) throws IOException {
+    E2bRequestBody body = new E2bRequestBody(exchange.body());
+    E2bTemplate template = templates.find(body.text("templateID").orElse(ImageService.BASE));
+    SandboxRequest order = mapper.toOrder(body, template, usual);
+    if (HostAccessGuard.mayRequestHostAccess(exchange)) {
+      order = order.withHostAccess();
+    }
+    SandboxView entry =
+        context
+            .engine()
+            .create(exchange.header("Idempotency-Key").map(order::withIdempotencyKey).orElse(order))
+            .view();
+    exchange.setSandbox(entry.id());
+    exchange.json(201, view.connected(exchange, entry));
+  }
+
+  /** Wakes one that is paused. Its time is made longer, and never shorter. */
+  private void connect(Exchange exchange) throws IOException {
+    SandboxView entry = SandboxLookup.find(context, exchange);
+    E2bRequestBody body = new E2bRequestBody(exchange.body());
+    Duration time = CreateRequestMapper.seconds(body, "timeout", V2_TTL_SECONDS);
+    boolean asleep = E2bSandboxView.isSuspended(entry);
+    if (asleep) {
+      resumeSandbox(entry, body.flag("memory").orElse(true));
+    }
+    boolean sooner =
+        entry.expiresAt().filter(end -> end.isBefore(Instant.now().plus(time))).isPresent();
+    if (asleep || sooner) {
+      context.engine().renew(entry.id(), time);
+    }
+    exchange.json(asleep ? 201 : 200, view.connected(exchange, entry));
+  }
+
+  /** Who wants nothing of the memory gets the files, and processes that begin anew. */
+  private void resumeSandbox(SandboxView entry, boolean memory) {
+    Engine engine = context.engine();
+    engine.resume(entry.id());
+    if (!memory && entry.state() == SandboxState.PAUSED) {
+      engine.pause(entry.id(), PauseKind.FILESYSTEM);
+      engine.resume(entry.id());
+    }
+  }
+
+  private void resume(Exchange exchange) throws IOException {
+    if (!E2bSandboxView.isSuspended(SandboxLookup.find(context, exchange))) {
+      throw already(exchange, "running");
+    }
+    connect(exchange);
+  }
+
+  /** One that is paused is kept; its time goes on when it wakes. */
+  private void pause(Exchange exchange) throws IOException {
+    SandboxView entry = SandboxLookup.find(context, exchange);
+    if (E2bSandboxView.isSuspended(entry)) {
+      throw already(exchange, "paused");
+    }
+    Engine engine = context.engine();
+    boolean memory = new E2bRequestBody(exchange.body()).flag("memory").orElse(true);
+    boolean freezes =
+        engine
+            .sandbox(entry.id())
+            .as(Pausing.class)
+            .filter(one -> one.kinds().contains(PauseKind.MEMORY))
+            .isPresent();
+    engine.renew(entry.id(), PAUSED_TTL);
+    try {
+      engine.pause(entry.id(), memory && freezes ? PauseKind.MEMORY : PauseKind.FILESYSTEM);
+    } catch (SandboxException e) {
+      entry
+          .expiresAt()
+          .ifPresent(end -> engine.renew(entry.id(), Duration.between(Instant.now(), end)));
+      throw e;
+    }
+    exchange.noContent();
+  }
+
+  private static SandboxException already(Exchange exchange, String state) {
+    return Fault.of(
+            ErrorCode.CONFLICT,
+            "sandbox " + exchange.path("id") + " is " + state + " already",
+            "go on with it")
+        .exception();
+  }
+
+  private void renew(Exchange exchange, String field) throws IOException {
+    SandboxId id = SandboxLookup.find(context, exchange).id();
+    context
+        .engine()
+        .renew(
+            id,
+            CreateRequestMapper.seconds(
+                new E2bRequestBody(exchange.body()), field, V2_TTL_SECONDS));
+    exchange.noContent();
+  }
+
+  /** The network of a sandbox does not change; who wants what it has is told so. */
+  private void network(Exchange exchange) throws IOException {
+    SandboxView entry = SandboxLookup.find(context, exchange);
+    E2bRequestBody body = new E2bRequestBody(exchange.body());
+    if (!mapper
+        .network(body, body)
+        .equals(SpecCodec.decode(entry.spec(), entry.id()).spec().network())) {
+      throw Fault.of(
+              ErrorCode.NOT_IMPLEMENTED,
+              "the network of a running sandbox cannot be changed here",
+              "make a new sandbox with the network it needs")
+          .exception();
+    }
+    exchange.noContent();
+  }
+
+  private void kill(Exchange exchange) throws IOException {
+    context.engine().destroy(SandboxLookup.find(context, exchange).id(), DestroyOptions.FORCE);
+    exchange.noContent();
+  }
+}

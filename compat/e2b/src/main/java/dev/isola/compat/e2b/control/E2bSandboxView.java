@@ -1,0 +1,117 @@
+package dev.isola.compat.e2b.control;
+
+import dev.isola.compat.e2b.envd.EnvdVersion;
+import dev.isola.compat.e2b.model.E2bCredentials;
+import dev.isola.compat.e2b.model.E2bLabels;
+import dev.isola.document.request.ExpiryAction;
+import dev.isola.document.request.Lifecycle;
+import dev.isola.engine.api.SandboxView;
+import dev.isola.engine.lifecycle.SpecCodec;
+import dev.isola.engine.selection.HostAccess;
+import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.HostOriginFilter;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.context.ServerContext;
+import dev.isola.server.route.Exchange;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.VolumeMount;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Sandboxes in the words of E2B's clients. */
+public record E2bSandboxView(ServerContext context, ApiKeys keys) {
+  /** Names who runs sandboxes; their clients want it there and do nothing with it. */
+  private static final String CLIENT = "isola";
+
+  /** What one without an end is said to have. */
+  private static final Instant NEVER = Instant.parse("2999-12-31T00:00:00Z");
+
+  /** Describes one to who may work in it. */
+  Map<String, Object> connected(Exchange exchange, SandboxView entry) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("sandboxID", entry.id().value());
+    json.put("templateID", E2bLabels.template(entry));
+    json.put("clientID", CLIENT);
+    json.put("envdVersion", version(entry));
+    E2bLabels.of(entry, E2bLabels.ALIAS).ifPresent(alias -> json.put("alias", alias));
+    secrets(exchange, entry, json);
+    return json;
+  }
+
+  private void secrets(Exchange exchange, SandboxView entry, Map<String, Object> json) {
+    json.put("domain", HostOriginFilter.previewDomain(exchange.header("Host").orElse("localhost")));
+    boolean host = !HostAccess.of(SpecCodec.decode(entry.spec(), entry.id()).spec()).isNone();
+    Scope needed = host ? Scope.ADMIN : Scope.USE;
+    json.put(
+        "envdAccessToken",
+        keys.tokens().stableToken(entry.id(), E2bCredentials.ENVD).needing(needed));
+    json.put(
+        "trafficAccessToken",
+        E2bLabels.of(entry, E2bLabels.PRIVATE_TRAFFIC).isPresent()
+            ? keys.tokens().stableToken(entry.id(), E2bCredentials.TRAFFIC).needing(needed)
+            : null);
+  }
+
+  /** Describes one in a list. */
+  Map<String, Object> summary(SandboxView entry) {
+    SandboxSpec spec = SpecCodec.decode(entry.spec(), entry.id()).spec();
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("sandboxID", entry.id().value());
+    json.put("templateID", E2bLabels.template(entry));
+    json.put("clientID", CLIENT);
+    E2bLabels.of(entry, E2bLabels.ALIAS).ifPresent(alias -> json.put("alias", alias));
+    json.put("startedAt", entry.createdAt().toString());
+    json.put("endAt", entry.expiresAt().orElse(NEVER).toString());
+    json.put("cpuCount", Math.max(1, (int) Math.round(spec.limits().cpu())));
+    json.put("memoryMB", spec.limits().memoryMb());
+    json.put("diskSizeMB", spec.limits().diskMb());
+    json.put("metadata", E2bLabels.metadata(entry));
+    json.put("state", isSuspended(entry) ? "paused" : "running");
+    json.put("envdVersion", version(entry));
+    List<Map<String, String>> volumes =
+        spec.volumes().stream()
+            .filter(one -> one.type() == VolumeMount.Type.VOLUME)
+            .map(one -> Map.of("name", one.source(), "path", one.destination()))
+            .toList();
+    if (!volumes.isEmpty()) {
+      json.put("volumeMounts", volumes);
+    }
+    return json;
+  }
+
+  /** Describes one by itself. */
+  Map<String, Object> details(Exchange exchange, SandboxView entry) {
+    Map<String, Object> json = summary(entry);
+    secrets(exchange, entry, json);
+    json.put("allowInternetAccess", E2bLabels.of(entry, E2bLabels.INTERNET).isPresent());
+    json.put(
+        "network",
+        Map.of("allowPublicTraffic", E2bLabels.of(entry, E2bLabels.PRIVATE_TRAFFIC).isEmpty()));
+    Lifecycle lifecycle = SpecCodec.decode(entry.spec(), entry.id()).lifecycle();
+    json.put(
+        "lifecycle",
+        Map.of(
+            "onTimeout",
+            lifecycle.whenExpired() == ExpiryAction.DESTROY ? "kill" : "pause",
+            "autoResume",
+            lifecycle.autoResume()));
+    return json;
+  }
+
+  static boolean isSuspended(SandboxView entry) {
+    return entry.state() == SandboxState.PAUSED || entry.state() == SandboxState.STOPPED;
+  }
+
+  /** What the provider said of itself last; of one that never did, the least. */
+  private String version(SandboxView entry) {
+    return context.components().health().current().stream()
+        .filter(one -> one.name().equals(entry.provider()))
+        .flatMap(one -> one.info().stream())
+        .map(EnvdVersion::of)
+        .findFirst()
+        .orElse(EnvdVersion.LEAST);
+  }
+}

@@ -1,0 +1,129 @@
+package dev.isola.compat.e2b.control;
+
+import dev.isola.compat.e2b.create.CreateRequestMapper;
+import dev.isola.compat.e2b.create.TemplateStartup;
+import dev.isola.compat.e2b.model.E2bError;
+import dev.isola.compat.e2b.model.E2bLabels;
+import dev.isola.compat.e2b.model.E2bRequestBody;
+import dev.isola.compat.e2b.template.E2bTemplates;
+import dev.isola.engine.api.SandboxView;
+import dev.isola.engine.lifecycle.SpecCodec;
+import dev.isola.engine.snapshot.ForkKind;
+import dev.isola.engine.snapshot.ForkResult;
+import dev.isola.engine.snapshot.SnapshotRequest;
+import dev.isola.engine.startup.Startup;
+import dev.isola.server.access.HostAccessGuard;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.context.ServerContext;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Parameter;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Shape;
+import dev.isola.snapshot.manifest.Snapshot;
+import dev.isola.spi.SandboxId;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Snapshots and forks. They have files and no memory. */
+public record E2bSnapshotRoutes(
+    ServerContext context, E2bTemplates templates, E2bSandboxView view) {
+  private static final int PAGE = 100;
+
+  public List<Route> routes() {
+    return List.of(
+        E2bSandboxRoutes.sandboxRoute("POST", "/snapshots", "e2bSnapshot", "Takes a snapshot.")
+            .handledBy(this::create),
+        E2bSandboxRoutes.sandboxRoute(
+                "POST", "/fork", "e2bFork", "Makes sandboxes with the same files.")
+            .handledBy(this::fork),
+        E2bSandboxRoutes.route(
+                "GET", "/snapshots", "e2bSnapshots", "Lists snapshots, newest first.")
+            .needs(Scope.READ)
+            .takes(
+                Parameter.query("limit", new Shape.WholeNumber(1, PAGE), "of a page"),
+                Parameter.query(
+                    "nextToken", new Shape.WholeNumber(0, Integer.MAX_VALUE), "of the last"))
+            .handledBy(this::list));
+  }
+
+  private void create(Exchange exchange) throws IOException {
+    SandboxView entry = SandboxLookup.find(context, exchange);
+    SandboxId id = entry.id();
+    Map<String, String> tags =
+        new HashMap<>(Map.of(E2bLabels.SNAPSHOT_TEMPLATE, E2bLabels.template(entry)));
+    new E2bRequestBody(exchange.body())
+        .text("name")
+        .ifPresent(name -> tags.put(E2bLabels.SNAPSHOT_NAME, name));
+    exchange.json(
+        201,
+        json(
+            context
+                .engine()
+                .snapshots()
+                .create(id, SnapshotRequest.EVERYTHING.withTags(tags))
+                .snapshot()));
+  }
+
+  private static Map<String, Object> json(Snapshot snapshot) {
+    return Map.of(
+        "snapshotID",
+        snapshot.id(),
+        "names",
+        Optional.ofNullable(snapshot.tags().get(E2bLabels.SNAPSHOT_NAME)).stream().toList());
+  }
+
+  private void list(Exchange exchange) throws IOException {
+    Optional<String> sandbox = exchange.query("sandboxID");
+    Optional<String> name = exchange.query("name");
+    int from = exchange.query("nextToken").map(Integer::parseInt).orElse(0);
+    int limit = exchange.query("limit").map(Integer::parseInt).orElse(PAGE);
+    List<Snapshot> found =
+        context.engine().snapshots().list().reversed().stream()
+            .filter(one -> sandbox.isEmpty() || one.sandbox().equals(sandbox.get()))
+            .filter(
+                one -> name.isEmpty() || name.get().equals(one.tags().get(E2bLabels.SNAPSHOT_NAME)))
+            .toList();
+    int to = Math.min(found.size(), from + limit);
+    if (to < found.size()) {
+      exchange.addHeader(E2bSandboxListRoutes.NEXT, Integer.toString(to));
+    }
+    exchange.json(
+        200, found.subList(Math.min(from, to), to).stream().map(E2bSnapshotRoutes::json).toList());
+  }
+
+  private void fork(Exchange exchange) throws IOException {
+    SandboxView source = SandboxLookup.find(context, exchange);
+    E2bRequestBody body = new E2bRequestBody(exchange.body());
+    Duration time = CreateRequestMapper.seconds(body, "timeout", 300);
+    int count =
+        Math.toIntExact(Math.clamp(body.wholeNumber("count").orElse(1L), 0, Integer.MAX_VALUE));
+    Startup startup =
+        TemplateStartup.of(
+            templates.of(source), SpecCodec.decode(source.spec(), source.id()).spec());
+    exchange.json(
+        201,
+        context
+            .engine()
+            .fork(
+                source.id(),
+                count,
+                ForkKind.FILESYSTEM,
+                HostAccessGuard.mayRequestHostAccess(exchange),
+                startup)
+            .stream()
+            .map(fork -> forkResult(exchange, fork, time))
+            .toList());
+  }
+
+  private Map<String, Object> forkResult(Exchange exchange, ForkResult fork, Duration time) {
+    return switch (fork) {
+      case ForkResult.Created(var entry, var _) ->
+          Map.of("sandbox", view.connected(exchange, context.engine().renew(entry.id(), time)));
+      case ForkResult.Failed(var why) -> Map.of("error", E2bError.control(why.fault()).body());
+    };
+  }
+}

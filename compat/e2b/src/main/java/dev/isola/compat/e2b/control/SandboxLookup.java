@@ -1,0 +1,36 @@
+package dev.isola.compat.e2b.control;
+
+import dev.isola.engine.api.SandboxView;
+import dev.isola.server.context.ServerContext;
+import dev.isola.server.route.Exchange;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+
+/** Finds the sandbox that a request is about. */
+final class SandboxLookup {
+  private SandboxLookup() {}
+
+  /**
+   * @throws dev.isola.spi.error.NotFound also when it is not there any more
+   */
+  static SandboxView find(ServerContext serving, Exchange exchange) {
+    String id = exchange.path("id");
+    if (!SandboxId.isValid(id)) {
+      throw unknown(id);
+    }
+    SandboxView entry = serving.engine().view(new SandboxId(id));
+    if (entry.state() != SandboxState.RUNNING && !E2bSandboxView.isSuspended(entry)) {
+      throw unknown(id);
+    }
+    return entry;
+  }
+
+  private static SandboxException unknown(String id) {
+    return Fault.of(
+            ErrorCode.SANDBOX_NOT_FOUND, "sandbox " + id + " does not exist", "list the sandboxes")
+        .exception();
+  }
+}

@@ -1,0 +1,128 @@
+package dev.isola.compat.e2b.create;
+
+import dev.isola.compat.e2b.model.E2bLabels;
+import dev.isola.compat.e2b.model.E2bRequestBody;
+import dev.isola.compat.e2b.model.E2bSettings;
+import dev.isola.compat.e2b.template.E2bTemplate;
+import dev.isola.document.request.CreateRequest;
+import dev.isola.document.request.ExpiryAction;
+import dev.isola.document.request.Lifecycle;
+import dev.isola.document.request.ProviderPreference;
+import dev.isola.engine.api.ProviderNames;
+import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.server.auth.PublicPorts;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.PortDialing;
+import dev.isola.spi.capability.Terminals;
+import dev.isola.spi.capability.Watching;
+import dev.isola.spi.provider.Requirements;
+import dev.isola.spi.spec.Network;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.ResourceLimits;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.VolumeMount;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** What a client of E2B wants, as an order. */
+public record CreateRequestMapper(E2bSettings settings) {
+  /** What these clients take for granted: where there is a choice, it is of those who can. */
+  private static final Requirements EXPECTED =
+      Requirements.capabilities(
+          Terminals.class, Watching.class, PortDialing.class, Attaching.class);
+
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  /**
+   * @param usual how many seconds it lives when the body does not say
+   */
+  public SandboxRequest toOrder(E2bRequestBody body, E2bTemplate template, long usual) {
+    E2bRequestBody network = body.object("network").orElse(new E2bRequestBody(Map.of()));
+    Network reached = network(network, body);
+    Map<String, String> labels = new LinkedHashMap<>(metadata(body));
+    labels.put(E2bLabels.TEMPLATE, template.id());
+    if (reached.mode().filter(mode -> mode != NetworkMode.NONE).isPresent()) {
+      labels.put(E2bLabels.INTERNET, "true");
+    }
+    labels.put(
+        network.flag("allowPublicTraffic").orElse(true)
+            ? PublicPorts.ALL_PORTS_LABEL
+            : E2bLabels.PRIVATE_TRAFFIC,
+        "true");
+    SandboxSpec.Builder spec =
+        SandboxSpec.builder(SandboxId.random(RANDOM))
+            .env("E2B_SANDBOX", "true")
+            .env(template.env())
+            .env(body.map("envVars"))
+            .limits(limits(template))
+            .network(reached);
+    if (template.image().isPresent()) {
+      spec.image(template.image().get())
+          .user(template.user())
+          .cwd(template.folder())
+          .workspaceMount(E2bTemplate.HOME);
+    }
+    for (E2bRequestBody mount : body.objects("volumeMounts")) {
+      spec.volume(
+          new VolumeMount(
+              VolumeMount.Type.VOLUME, mount.required("name"), mount.required("path"), false));
+    }
+    CreateRequest request =
+        CreateRequest.of(spec.build(), ProviderNames.canonical(settings.provider()))
+            .with(lifecycle(body, usual));
+    boolean auto = request.placement().provider().equals(ProviderPreference.AUTO);
+    return SandboxRequest.of(auto ? request.requiring(EXPECTED) : request)
+        .withLabels(labels)
+        .withStartup(TemplateStartup.of(template, request.spec()));
+  }
+
+  private static Lifecycle lifecycle(E2bRequestBody body, long usual) {
+    ExpiryAction paused =
+        body.flag("autoPauseMemory").orElse(true) ? ExpiryAction.PAUSE : ExpiryAction.STOP;
+    return Lifecycle.ttl(seconds(body, "timeout", usual))
+        .withWhenExpired(body.flag("autoPause").orElse(false) ? paused : ExpiryAction.DESTROY)
+        .withAutoResume(
+            body.object("autoResume").flatMap(one -> one.flag("enabled")).orElse(false));
+  }
+
+  private static ResourceLimits limits(E2bTemplate template) {
+    ResourceLimits limits = ResourceLimits.DEFAULT;
+    limits = template.cpus().map(limits::withCpu).orElse(limits);
+    return template.memoryMb().map(limits::withMemoryMb).orElse(limits);
+  }
+
+  private static Map<String, String> metadata(E2bRequestBody body) {
+    Map<String, String> metadata = body.map("metadata");
+    metadata
+        .keySet()
+        .forEach(
+            name -> {
+              if (name.startsWith(E2bLabels.RESERVED_PREFIX)) {
+                throw E2bRequestBody.invalidField(
+                    "metadata", "has a name that begins with " + E2bLabels.RESERVED_PREFIX);
+              }
+            });
+    return metadata;
+  }
+
+  /**
+   * Returns the network that keeps what a client wants to be reached.
+   *
+   * @param rules the part of the body that has them
+   */
+  public Network network(E2bRequestBody rules, E2bRequestBody body) {
+    boolean access = body.flag("allow_internet_access").orElse(true);
+    return Egress.of(rules, access).network(settings.network());
+  }
+
+  public static Duration seconds(E2bRequestBody body, String field, long usual) {
+    long seconds = body.wholeNumber(field).orElse(usual);
+    if (seconds < 0 || seconds > Duration.ofDays(3650).toSeconds()) {
+      throw E2bRequestBody.invalidField(field, "must be seconds from 0 to 3650 days");
+    }
+    return Duration.ofSeconds(Math.max(1, seconds));
+  }
+}

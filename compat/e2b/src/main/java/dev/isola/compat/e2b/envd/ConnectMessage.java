@@ -1,0 +1,110 @@
+package dev.isola.compat.e2b.envd;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A message of protocol buffers, as JSON writes it. What is absent has a value of its own, and
+ * fields that are not known mean nothing.
+ */
+record ConnectMessage(Map<?, ?> fields) {
+
+  Optional<String> text(String field) {
+    return switch (fields.get(field)) {
+      case null -> Optional.empty();
+      case String text -> Optional.of(text);
+      default -> throw wrong(field, "a text");
+    };
+  }
+
+  /** Returns a text that there must be. */
+  String requiredText(String field) {
+    return text(field).filter(text -> !text.isEmpty()).orElseThrow(() -> wrong(field, "given"));
+  }
+
+  /** Returns a number; those of 64 bits are written as texts. */
+  Optional<Long> wholeNumber(String field) {
+    return switch (fields.get(field)) {
+      case null -> Optional.empty();
+      case Integer number -> Optional.of(number.longValue());
+      case Long number -> Optional.of(number);
+      case String text when text.matches("-?[0-9]{1,18}") -> Optional.of(Long.parseLong(text));
+      default -> throw wrong(field, "a whole number");
+    };
+  }
+
+  boolean flag(String field, boolean otherwise) {
+    return switch (fields.get(field)) {
+      case null -> otherwise;
+      case Boolean flag -> flag;
+      default -> throw wrong(field, "true or false");
+    };
+  }
+
+  Optional<ConnectMessage> message(String field) {
+    return switch (fields.get(field)) {
+      case null -> Optional.empty();
+      case Map<?, ?> map -> Optional.of(new ConnectMessage(map));
+      default -> throw wrong(field, "an object");
+    };
+  }
+
+  ConnectMessage requiredMessage(String field) {
+    return message(field).orElseThrow(() -> wrong(field, "given"));
+  }
+
+  Optional<byte[]> bytes(String field) {
+    try {
+      return text(field).map(Base64.getDecoder()::decode);
+    } catch (IllegalArgumentException e) {
+      throw wrong(field, "bytes in base64");
+    }
+  }
+
+  List<String> texts(String field) {
+    List<String> texts = new ArrayList<>();
+    switch (fields.get(field)) {
+      case null -> {}
+      case List<?> list -> {
+        for (Object one : list) {
+          if (!(one instanceof String text)) {
+            throw wrong(field, "a list of texts");
+          }
+          texts.add(text);
+        }
+      }
+      default -> throw wrong(field, "a list of texts");
+    }
+    return texts;
+  }
+
+  Map<String, String> textsByName(String field) {
+    Map<String, String> texts = new LinkedHashMap<>();
+    message(field)
+        .ifPresent(
+            map ->
+                map.fields()
+                    .keySet()
+                    .forEach(
+                        name -> {
+                          String key = String.valueOf(name);
+                          texts.put(key, map.text(key).orElse(""));
+                        }));
+    return texts;
+  }
+
+  private static SandboxException wrong(String field, String wanted) {
+    return invalid("the field " + field + " must be " + wanted);
+  }
+
+  static SandboxException invalid(String what) {
+    return Fault.of(ErrorCode.INVALID_REQUEST, what, "correct the request").exception();
+  }
+}

@@ -1,0 +1,120 @@
+package dev.isola.compat.e2b.envd;
+
+import dev.isola.codec.connect.ConnectFrame;
+import dev.isola.codec.json.Json;
+import dev.isola.compat.e2b.model.E2bError;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.JsonBody;
+import dev.isola.spi.error.SandboxException;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The messages of a stream of the Connect protocol. They go out together when they come together. A
+ * stream that is not finished is cut, so that no client takes it for whole. Until then the calling
+ * thread is interrupted when the client goes away.
+ */
+final class ConnectStream implements AutoCloseable {
+  /** The largest message that is read. */
+  static final int MAX_MESSAGE = 4 << 20;
+
+  private static final int FLUSH_THRESHOLD = 64 * 1024;
+
+  private final OutputStream out;
+  private final Exchange.DisconnectWatch watched;
+  private final ByteArrayOutputStream buffered = new ByteArrayOutputStream();
+
+  private ConnectStream(OutputStream out, Exchange.DisconnectWatch watched) {
+    this.out = out;
+    this.watched = watched;
+  }
+
+  /** Begins a stream. The request must have been read to its end: what follows it is the next. */
+  static ConnectStream begin(Exchange exchange) throws IOException {
+    return new ConnectStream(
+        exchange.begin(200, ConnectFrame.MEDIA_TYPE, Map.of()), exchange.interruptOnDisconnect());
+  }
+
+  /** Reads the next message; empty at the end. */
+  static Optional<ConnectMessage> read(InputStream in) throws IOException {
+    try {
+      return ConnectFrame.read(in, MAX_MESSAGE)
+          .filter(frame -> !frame.isEnd())
+          .map(frame -> new ConnectMessage(JsonBody.object(frame.json())));
+    } catch (ConnectFrame.MalformedFrame e) {
+      throw ConnectMessage.invalid(String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** Reads the first message of a request. */
+  static ConnectMessage readFirst(Exchange exchange) throws IOException {
+    return read(exchange.content())
+        .orElseThrow(() -> ConnectMessage.invalid("there is no message"));
+  }
+
+  /** Reads the only message of a request. */
+  static ConnectMessage readSingle(Exchange exchange) throws IOException {
+    ConnectMessage message = readFirst(exchange);
+    if (exchange.content().read() >= 0) {
+      throw ConnectMessage.invalid("there is more than one message");
+    }
+    return message;
+  }
+
+  void add(Map<String, ?> message) throws IOException {
+    buffered.writeBytes(ConnectFrame.message(Json.bytes(message)));
+    if (buffered.size() > FLUSH_THRESHOLD) {
+      flush();
+    }
+  }
+
+  boolean hasBuffered() {
+    return buffered.size() > 0;
+  }
+
+  void flush() throws IOException {
+    out.write(buffered.toByteArray());
+    out.flush();
+    buffered.reset();
+  }
+
+  /** Sends what waits, and that this was all. */
+  void finish() throws IOException {
+    finish(Map.of());
+  }
+
+  /** Sends what waits, and why nothing follows. */
+  void fail(E2bError why) throws IOException {
+    finish(Map.of("error", why.body()));
+  }
+
+  private void finish(Map<String, ?> end) throws IOException {
+    buffered.writeBytes(ConnectFrame.end(Json.bytes(end)));
+    watched.close(); // the client may send its next request from now on
+    out.write(buffered.toByteArray());
+    out.close();
+  }
+
+  /** Stops to look after the client; what was not finished is not finished by this. */
+  @Override
+  public void close() {
+    watched.close();
+  }
+
+  /**
+   * Answers a stream that does not begin. Errors are told in it; but that the sandbox is gone is
+   * told by the status.
+   */
+  static void reject(Exchange exchange, SandboxException why) throws IOException {
+    E2bError error = E2bError.connect(why.fault(), exchange.path("id"));
+    if (error.isSandboxMissing()) {
+      throw why;
+    }
+    // The request may not have been read to its end, and nobody waits: the client is not watched.
+    new ConnectStream(exchange.begin(200, ConnectFrame.MEDIA_TYPE, Map.of()), () -> {}).fail(error);
+  }
+}

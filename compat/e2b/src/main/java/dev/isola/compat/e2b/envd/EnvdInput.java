@@ -1,0 +1,61 @@
+package dev.isola.compat.e2b.envd;
+
+import dev.isola.server.content.StdinAttachment;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.ExecutionInfo;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.util.Optional;
+
+/** Input as E2B's clients send it: to a terminal, or to a process that was started with input. */
+final class EnvdInput {
+  private EnvdInput() {}
+
+  /**
+   * Returns what a message has for a process.
+   *
+   * @throws SandboxException when the process takes none of that kind
+   */
+  static byte[] of(ConnectMessage input, ExecutionInfo info) {
+    Optional<byte[]> typed = input.bytes("pty");
+    boolean terminal = info.terminal().isPresent();
+    if (typed.isPresent() != terminal) {
+      throw refused(
+          terminal
+              ? "the process is on a terminal: send it pty, and not stdin"
+              : "the process is not on a terminal: send it stdin, and not pty");
+    }
+    if (!info.stdinOpen()) {
+      throw closed();
+    }
+    return typed
+        .or(() -> input.bytes("stdin"))
+        .orElseThrow(() -> ConnectMessage.invalid("there is neither stdin nor pty"));
+  }
+
+  static void write(Execution execution, byte[] bytes) throws IOException {
+    try (StdinAttachment feeding = new StdinAttachment(execution)) {
+      write(feeding, bytes);
+    }
+  }
+
+  static void write(StdinAttachment feeding, byte[] bytes) throws IOException {
+    try {
+      feeding.write(new ByteArrayInputStream(bytes));
+    } catch (SandboxException e) {
+      // Said of the process, and not of the sandbox as clients would take it.
+      throw e.code() == ErrorCode.ILLEGAL_STATE ? closed() : e;
+    }
+  }
+
+  private static SandboxException closed() {
+    return refused("the process was started without input, or its input is closed");
+  }
+
+  private static SandboxException refused(String what) {
+    return Fault.of(ErrorCode.CONFLICT, what, "").exception();
+  }
+}

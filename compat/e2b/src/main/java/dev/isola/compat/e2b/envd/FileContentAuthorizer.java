@@ -1,0 +1,93 @@
+package dev.isola.compat.e2b.envd;
+
+import dev.isola.compat.e2b.model.E2bCredentials;
+import dev.isola.engine.api.SandboxListFilter;
+import dev.isola.engine.api.SandboxPage;
+import dev.isola.engine.api.SandboxView;
+import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.context.ServerContext;
+import dev.isola.server.route.Exchange;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+
+/** Who may read and write content: one with the sandbox's token, or with a URL that he signed. */
+record FileContentAuthorizer(
+    ServerContext context, ApiKeys keys, InstantSource clock, Semaphore searches) {
+  /** Nobody who shows nothing may make us look for longer, or more often than this at once. */
+  private static final int MOST_PAGES = 20;
+
+  private static final int AT_ONCE = 2;
+  private static final SandboxListFilter LIVING =
+      SandboxListFilter.ALL.states(SandboxState.RUNNING, SandboxState.PAUSED, SandboxState.STOPPED);
+
+  FileContentAuthorizer(ServerContext serving, ApiKeys keys) {
+    this(serving, keys, InstantSource.system(), new Semaphore(AT_ONCE));
+  }
+
+  /** Refuses who has neither. */
+  void authorize(Exchange exchange, SandboxId sandbox, String operation) {
+    Optional<String> token = exchange.header(E2bCredentials.ENVD_HEADER);
+    if (token.isPresent()) {
+      if (!keys.tokens().isStableToken(sandbox, E2bCredentials.ENVD, token.get())) {
+        throw UrlSignature.unauthenticated(
+            "unauthorized access, please provide a valid access token");
+      }
+      exchange.setActor(E2bCredentials.ENVD_ACTOR);
+      return;
+    }
+    UrlSignature signature =
+        UrlSignature.of(exchange, operation)
+            .orElseThrow(() -> UrlSignature.unauthenticated("missing signature query parameter"));
+    if (!signature.isValidFor(keys.tokens().stableToken(sandbox, E2bCredentials.ENVD).reveal())) {
+      throw UrlSignature.unauthenticated("invalid signature");
+    }
+    exchange.setActor(E2bCredentials.SIGNED_URL_ACTOR);
+    signature.checkNotExpired(clock.instant());
+  }
+
+  /** Finds the sandbox whose token signed a URL, which does not name it. */
+  SandboxId findSigner(Exchange exchange, String operation) {
+    UrlSignature signature =
+        UrlSignature.of(exchange, operation)
+            .orElseThrow(() -> UrlSignature.unauthenticated("missing signature query parameter"));
+    if (!searches.tryAcquire()) {
+      throw Fault.of(
+              ErrorCode.RATE_LIMITED,
+              "too many signed URLs are looked at",
+              "try again in a moment, or send E2b-Sandbox-Id")
+          .exception();
+    }
+    try {
+      SandboxId found =
+          signedBy(signature).orElseThrow(() -> UrlSignature.unauthenticated("invalid signature"));
+      exchange.setActor(E2bCredentials.SIGNED_URL_ACTOR);
+      signature.checkNotExpired(clock.instant());
+      return found;
+    } finally {
+      searches.release();
+    }
+  }
+
+  private Optional<SandboxId> signedBy(UrlSignature signature) {
+    String cursor = "";
+    for (int pages = 0; pages < MOST_PAGES; pages++) {
+      SandboxPage page = context.engine().list(LIVING, cursor, SandboxPage.MAX_LIMIT);
+      for (SandboxView entry : page.entries()) {
+        if (signature.isValidFor(
+            keys.tokens().stableToken(entry.id(), E2bCredentials.ENVD).reveal())) {
+          return Optional.of(entry.id());
+        }
+      }
+      cursor = page.next().orElse("");
+      if (cursor.isEmpty()) {
+        break;
+      }
+    }
+    return Optional.empty();
+  }
+}

@@ -1,0 +1,166 @@
+package dev.isola.compat.e2b.envd;
+
+import dev.isola.compat.e2b.model.E2bDialect;
+import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.content.ByteRange;
+import dev.isola.server.content.FileResponse;
+import dev.isola.server.context.ServerContext;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Route.Response;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.file.FileInfo;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.FileType;
+import dev.isola.spi.file.ReadRange;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BiFunction;
+import java.util.zip.GZIPOutputStream;
+
+/**
+ * The content of files, read and written as it comes. A URL that somebody signed works without any
+ * header, and then does not even name its sandbox.
+ */
+record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access) {
+  private static final String BYTES = "application/octet-stream";
+  private static final String SANDBOX_FILES = EnvdRoutes.PREFIX + "{id}/files";
+  private static final String SIGNED_FILES = "/files";
+  private static final int BUFFER = 64 * 1024;
+  private static final int LITTLE = 256 * 1024;
+
+  FileContentRoutes(ServerContext serving, ApiKeys keys, SandboxAccess inside) {
+    this(new FileContentAuthorizer(serving, keys), inside);
+  }
+
+  List<Route> routes() {
+    return List.of(
+        reading(SANDBOX_FILES, "envdReadFile")
+            .handledBy(exchange -> read(exchange, admitted(exchange, READ))),
+        writing(SANDBOX_FILES, "envdWriteFiles")
+            .handledBy(exchange -> write(exchange, this::admitted)),
+        reading(SIGNED_FILES, "readSignedFile")
+            .handledBy(exchange -> read(exchange, found(exchange, READ))),
+        writing(SIGNED_FILES, "writeSignedFiles")
+            .handledBy(exchange -> write(exchange, this::found)));
+  }
+
+  private static final String READ = UrlSignature.READ;
+  private static final String WRITE = UrlSignature.WRITE;
+
+  private static Route reading(String template, String name) {
+    return Route.of("GET", template, name, "Reads a file, or a range of it.")
+        .withoutKey()
+        .of(E2bDialect.ENVD)
+        .answers(Response.of(BYTES, "the content; 206 for a range"));
+  }
+
+  private static Route writing(String template, String name) {
+    return Route.of("POST", template, name, "Writes a file, or the files of a form.")
+        .withoutKey()
+        .of(E2bDialect.ENVD)
+        .takes(new Body.Stream(BYTES))
+        .answers(Response.of("application/json", "what was written"));
+  }
+
+  private SandboxAccess.SandboxUser admitted(Exchange exchange, String operation) {
+    SandboxId id = SandboxAccess.id(exchange);
+    authorizer.authorize(exchange, id, operation);
+    return sandboxUser(exchange, id);
+  }
+
+  private SandboxAccess.SandboxUser found(Exchange exchange, String operation) {
+    SandboxId id = authorizer.findSigner(exchange, operation);
+    exchange.setSandbox(id);
+    return sandboxUser(exchange, id);
+  }
+
+  private SandboxAccess.SandboxUser sandboxUser(Exchange exchange, SandboxId id) {
+    return access.sandboxUser(
+        access.sandbox(id), exchange.query("username").filter(name -> !name.isEmpty()));
+  }
+
+  private static void read(Exchange exchange, SandboxAccess.SandboxUser guest) throws IOException {
+    FileSystem files = guest.files();
+    String path = guest.home().absolute(exchange.query("path").orElse(""));
+    FileInfo info = files.stat(path);
+    if (info.type() == FileType.FOLDER) {
+      throw Fault.of(ErrorCode.IS_A_FOLDER, "path '" + path + "' is a directory", "").exception();
+    }
+    Map<String, String> headers = new LinkedHashMap<>();
+    headers.put("Accept-Ranges", "bytes");
+    headers.put("Vary", "Accept-Encoding");
+    headers.put("Content-Disposition", "inline; filename=\"" + plain(info.name()) + "\"");
+    Optional<ByteRange> range = ByteRange.of(exchange.header("Range"));
+    if (range.isPresent()) {
+      ByteRange.Part part = range.get().within(info.size());
+      headers.put("Content-Range", part.header());
+      headers.put("Content-Length", Long.toString(part.length()));
+      ReadRange wanted = new ReadRange(part.first(), part.length());
+      FileResponse.send(exchange, 206, BYTES, files.read(path, wanted), headers);
+    } else {
+      // A large file is sent as long as it was a moment ago, though it may have grown since.
+      ReadRange wanted = info.size() > BUFFER ? new ReadRange(0, info.size()) : ReadRange.ALL;
+      sendWhole(exchange, files.read(path, wanted), info.size(), headers);
+    }
+  }
+
+  private static String plain(String name) {
+    return name.replaceAll("[^ -~]|[\"\\\\]", "_");
+  }
+
+  /**
+   * Sends a whole file. It is packed only for who asks for that and nothing else: others name it
+   * among all that they could read, and packing costs more than it saves on most ways.
+   */
+  private static void sendWhole(
+      Exchange exchange, InputStream content, long size, Map<String, String> headers)
+      throws IOException {
+    boolean pack =
+        exchange.header("Accept-Encoding").filter(text -> text.strip().equals("gzip")).isPresent();
+    if (pack && size > 0) {
+      headers.put("Content-Encoding", "gzip");
+      try (content;
+          OutputStream out = new GZIPOutputStream(exchange.begin(200, BYTES, headers), BUFFER)) {
+        content.transferTo(out);
+      }
+      return;
+    }
+    if (size > BUFFER) {
+      headers.put("Content-Length", Long.toString(size));
+      FileResponse.send(exchange, 200, BYTES, content, headers);
+      return;
+    }
+    // Files of the kernel's say that they are empty, and are not; others change under us.
+    byte[] start = content.readNBytes(BUFFER);
+    if (start.length < BUFFER) {
+      headers.put("Content-Length", Integer.toString(start.length));
+    }
+    try (content;
+        OutputStream out = exchange.begin(200, BYTES, headers)) {
+      out.write(start);
+      content.transferTo(out);
+    }
+  }
+
+  private static void write(
+      Exchange exchange, BiFunction<Exchange, String, SandboxAccess.SandboxUser> who)
+      throws IOException {
+    try {
+      exchange.json(200, new FileUpload(exchange, who.apply(exchange, WRITE)).receive());
+    } catch (SandboxException e) {
+      // Who is still sending a little sees no answer otherwise.
+      exchange.content().readNBytes(LITTLE);
+      throw e;
+    }
+  }
+}

@@ -1,0 +1,117 @@
+package dev.isola.compat.e2b.envd;
+
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
+import dev.isola.spi.Bytes;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.file.FileInfo;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.FileType;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/** Files as E2B's clients are told of them. */
+record FileEntries(FileSystem files) {
+  /** Before the names of attributes that are a file's metadata. */
+  static final String METADATA = "e2b.";
+
+  private static final String BITS = "rwxrwxrwx";
+
+  /** Says that a file has no attributes, or that nobody can tell. */
+  private static final Set<ErrorCode> NO_ATTRIBUTES =
+      Set.of(
+          ErrorCode.NOT_IMPLEMENTED,
+          ErrorCode.NOT_A_FILE,
+          ErrorCode.PERMISSION_DENIED,
+          ErrorCode.FILE_NOT_FOUND);
+
+  Map<String, Object> at(String path) {
+    return entry(files.stat(path, NOFOLLOW_LINKS));
+  }
+
+  /** Describes a file. Of a link, type and mode are those of what it leads to. */
+  Map<String, Object> entry(FileInfo info) {
+    Optional<FileInfo> end = info.type() == FileType.LINK ? end(info) : Optional.of(info);
+    Map<String, Object> entry = new LinkedHashMap<>();
+    entry.put("name", info.name());
+    entry.put("type", word(end.map(FileInfo::type).orElse(FileType.OTHER)));
+    entry.put("path", info.path());
+    entry.put("size", Long.toString(info.size()));
+    entry.put("mode", end.map(FileInfo::mode).orElse(0) & 0777);
+    entry.put("permissions", permissions(info));
+    entry.put("owner", info.owner());
+    entry.put("group", info.group());
+    entry.put("modifiedTime", info.modifiedAt().toString());
+    if (info.type() == FileType.LINK) {
+      entry.put("symlinkTarget", end.map(FileInfo::path).orElse(info.path()));
+    }
+    Map<String, String> metadata = metadata(info, end);
+    if (!metadata.isEmpty()) {
+      entry.put("metadata", metadata);
+    }
+    return entry;
+  }
+
+  private Optional<FileInfo> end(FileInfo link) {
+    try {
+      return Optional.of(files.stat(link.path()));
+    } catch (SandboxException e) {
+      return Optional.empty(); // it leads nowhere, or in a circle
+    }
+  }
+
+  private Map<String, String> metadata(FileInfo info, Optional<FileInfo> end) {
+    boolean has = end.filter(one -> one.type() == FileType.FILE).isPresent();
+    return has || info.type() == FileType.FOLDER ? metadata(info.path()) : Map.of();
+  }
+
+  Map<String, String> metadata(String path) {
+    Map<String, String> metadata = new TreeMap<>();
+    try {
+      for (Map.Entry<String, Bytes> one : files.attributes(path).entrySet()) {
+        if (one.getKey().startsWith(METADATA)) {
+          metadata.put(one.getKey().substring(METADATA.length()), one.getValue().utf8());
+        }
+      }
+    } catch (SandboxException e) {
+      if (!NO_ATTRIBUTES.contains(e.code())) {
+        throw e;
+      }
+    }
+    return metadata;
+  }
+
+  private static String word(FileType type) {
+    return switch (type) {
+      case FILE -> "FILE_TYPE_FILE";
+      case FOLDER -> "FILE_TYPE_DIRECTORY";
+      case LINK -> "FILE_TYPE_SYMLINK";
+      case OTHER -> "FILE_TYPE_UNSPECIFIED";
+    };
+  }
+
+  /** Returns the mode as Go writes it: letters for what is special, then nine bits. */
+  static String permissions(FileInfo info) {
+    StringBuilder text = new StringBuilder();
+    switch (info.type()) {
+      case FOLDER -> text.append('d');
+      case LINK -> text.append('L');
+      case OTHER -> text.append('?');
+      case FILE -> {}
+    }
+    text.append((info.mode() & 04000) != 0 ? "u" : "");
+    text.append((info.mode() & 02000) != 0 ? "g" : "");
+    text.append((info.mode() & 01000) != 0 ? "t" : "");
+    if (text.isEmpty()) {
+      text.append('-');
+    }
+    for (int i = 0; i < BITS.length(); i++) {
+      text.append((info.mode() & (0400 >> i)) != 0 ? BITS.charAt(i) : '-');
+    }
+    return text.toString();
+  }
+}

@@ -1,0 +1,99 @@
+package dev.isola.compat.e2b.envd;
+
+import dev.isola.server.route.Exchange;
+import dev.isola.spi.Bytes;
+import dev.isola.spi.file.FileInfo;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.WriteOptions;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.zip.GZIPInputStream;
+
+/** Files that somebody sends: the one that the body is, or those of a form. */
+final class FileUpload {
+  private static final String FORM = "multipart/form-data";
+  private static final String FIELD = "file";
+  private static final int MOST_FILES = 10_000;
+  private static final int BUFFER = 64 * 1024;
+
+  private final Exchange exchange;
+  private final SandboxAccess.SandboxUser guest;
+  private final FileSystem files;
+  private final Map<String, String> metadata;
+  private final Set<String> paths = new HashSet<>();
+  private final List<Map<String, Object>> written = new ArrayList<>();
+
+  FileUpload(Exchange exchange, SandboxAccess.SandboxUser guest) {
+    this.exchange = exchange;
+    this.guest = guest;
+    files = guest.files();
+    metadata = exchange.headersWithPrefix("x-metadata-");
+  }
+
+  /** Writes them one after the other, as they come in; those before one that fails stay. */
+  List<Map<String, Object>> receive() throws IOException {
+    String type = exchange.header("Content-Type").orElse("");
+    Optional<String> path = exchange.query("path").filter(text -> !text.isEmpty());
+    try {
+      InputStream content = unpacked();
+      if (!type.toLowerCase(Locale.ROOT).startsWith(FORM)) {
+        write(
+            path.orElseThrow(() -> ConnectMessage.invalid("the parameter path is missing")),
+            content);
+        return written;
+      }
+      Multipart form = new Multipart(content, type);
+      for (Optional<Multipart.Part> part = form.next(); part.isPresent(); part = form.next()) {
+        if (part.get().name().equals(FIELD)) {
+          write(
+              path.or(part.get()::file)
+                  .filter(text -> !text.isEmpty())
+                  .orElseThrow(() -> ConnectMessage.invalid("a file has no name")),
+              part.get().content());
+        }
+      }
+      return written;
+    } catch (UncheckedIOException e) {
+      throw e.getCause(); // who sends it is gone
+    }
+  }
+
+  private InputStream unpacked() throws IOException {
+    String encoding = exchange.header("Content-Encoding").orElse("identity").strip();
+    return switch (encoding.toLowerCase(Locale.ROOT)) {
+      case "identity", "" -> exchange.content();
+      case "gzip" -> new GZIPInputStream(exchange.content(), BUFFER);
+      default -> throw ConnectMessage.invalid("Content-Encoding is gzip or nothing");
+    };
+  }
+
+  private void write(String named, InputStream content) {
+    String path = guest.home().absolute(named);
+    if (!paths.add(path)) {
+      throw ConnectMessage.invalid("the path " + path + " is there twice");
+    }
+    if (paths.size() > MOST_FILES) {
+      throw ConnectMessage.invalid("a request has at most " + MOST_FILES + " files");
+    }
+    FileInfo info = files.write(path, content, WriteOptions.DEFAULT.inPlace());
+    metadata.forEach(
+        (name, value) -> files.setAttribute(path, FileEntries.METADATA + name, Bytes.utf8(value)));
+    Map<String, Object> told = new LinkedHashMap<>();
+    told.put("path", path);
+    told.put("name", info.name());
+    told.put("type", "file");
+    if (!metadata.isEmpty()) {
+      told.put("metadata", metadata);
+    }
+    written.add(told);
+  }
+}

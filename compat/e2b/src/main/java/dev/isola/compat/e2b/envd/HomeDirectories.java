@@ -1,0 +1,89 @@
+package dev.isola.compat.e2b.envd;
+
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.ToLongFunction;
+
+/**
+ * Knows where people are at home in sandboxes: each sandbox is asked once for each of them, and
+ * once more when it was booted again.
+ */
+final class HomeDirectories {
+  private static final int MOST = 10_000;
+  private static final Duration LOOKUP_TIMEOUT = Duration.ofSeconds(10);
+
+  private record Key(SandboxId sandbox, long waking, Optional<String> user) {}
+
+  private final ToLongFunction<SandboxId> boots;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Map<Key, UserHome> known =
+      new LinkedHashMap<>(64, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Key, UserHome> eldest) {
+          return size() > MOST;
+        }
+      };
+
+  /**
+   * @param waking a number that is another one when a sandbox was booted again
+   */
+  HomeDirectories(ToLongFunction<SandboxId> waking) {
+    this.boots = waking;
+  }
+
+  /**
+   * Finds where somebody is at home.
+   *
+   * @param user empty for who the sandbox's commands run as
+   */
+  UserHome find(Sandbox sandbox, Optional<String> user) {
+    Key key = new Key(sandbox.id(), boots.applyAsLong(sandbox.id()), user);
+    lock.lock();
+    try {
+      UserHome home = known.get(key);
+      if (home != null) {
+        return home;
+      }
+    } finally {
+      lock.unlock();
+    }
+    UserHome found = lookUp(sandbox, user);
+    lock.lock();
+    try {
+      known.put(key, found);
+    } finally {
+      lock.unlock();
+    }
+    return found;
+  }
+
+  /** Who comes without a name begins where the sandbox begins, others at their homes. */
+  private static UserHome lookUp(Sandbox sandbox, Optional<String> user) {
+    Command question =
+        Command.argv("/bin/sh", "-c", "echo \"$HOME\"; echo \"$USER\"; pwd")
+            .withTimeout(LOOKUP_TIMEOUT);
+    ExecResult answer = sandbox.run(user.map(question::withUser).orElse(question));
+    List<String> lines = answer.stdout().text().lines().toList();
+    if (lines.size() != 3 || !lines.getFirst().startsWith("/")) {
+      throw Fault.of(
+              ErrorCode.NOT_IMPLEMENTED,
+              "the sandbox does not say where its user is at home",
+              "the sandbox needs /bin/sh")
+          .sandbox(sandbox.id())
+          .exception();
+    }
+    String home = lines.get(0);
+    String name = user.orElse(lines.get(1).isEmpty() ? "0" : lines.get(1));
+    return new UserHome(name, home, user.isPresent() ? home : lines.get(2));
+  }
+}

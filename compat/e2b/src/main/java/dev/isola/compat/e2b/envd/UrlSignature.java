@@ -1,0 +1,72 @@
+package dev.isola.compat.e2b.envd;
+
+import dev.isola.server.route.Exchange;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Instant;
+import java.util.Base64;
+import java.util.Optional;
+
+/**
+ * What a URL shows instead of a token: that who made it had the token, and for what. It is looked
+ * at as it was sent.
+ *
+ * @param operation {@code read} or {@code write}
+ * @param expiration in seconds since 1970, as text
+ */
+record UrlSignature(
+    String value, String path, String operation, String user, Optional<String> expiration) {
+  static final String READ = "read";
+  static final String WRITE = "write";
+
+  private static final String PREFIX = "v1_";
+
+  /** Reads the signature of a request, if it has one. */
+  static Optional<UrlSignature> of(Exchange exchange, String operation) {
+    return exchange
+        .query("signature")
+        .map(
+            shown ->
+                new UrlSignature(
+                    shown,
+                    exchange.query("path").orElse(""),
+                    operation,
+                    exchange.query("username").orElse(""),
+                    exchange.query("signature_expiration")));
+  }
+
+  /** Returns the signature that is good with a token. */
+  String compute(String token) {
+    String text =
+        path + ":" + operation + ":" + user + ":" + token + expiration.map(e -> ":" + e).orElse("");
+    try {
+      byte[] hash =
+          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+      return PREFIX + Base64.getEncoder().withoutPadding().encodeToString(hash);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java has SHA-256", e);
+    }
+  }
+
+  boolean isValidFor(String token) {
+    return MessageDigest.isEqual(
+        compute(token).getBytes(StandardCharsets.UTF_8), value.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** Refuses a signature that is good, but not any more. */
+  void checkNotExpired(Instant now) {
+    if (expiration.isPresent()
+        && (!expiration.get().matches("[0-9]{1,12}")
+            || Instant.ofEpochSecond(Long.parseLong(expiration.get())).isBefore(now))) {
+      throw unauthenticated("signature is already expired");
+    }
+  }
+
+  static SandboxException unauthenticated(String what) {
+    return Fault.of(ErrorCode.UNAUTHENTICATED, what, "").exception();
+  }
+}

@@ -1,0 +1,72 @@
+package dev.isola.compat.e2b.envd;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.file.FileChange;
+import dev.isola.spi.file.Watch;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The changes of a folder that is watched, as E2B's clients are told of them.
+ *
+ * @param folder without a slash at the end
+ * @param entries describes what changed; empty where nobody wants to know
+ */
+record WatchEvents(Watch watch, String folder, Optional<FileEntries> entries)
+    implements AutoCloseable {
+
+  /**
+   * Waits for the next change.
+   *
+   * @throws dev.isola.spi.error.Conflict when some were missed
+   */
+  Optional<Map<String, Object>> next(Duration patience) {
+    Optional<FileChange> change = watch.next(patience);
+    if (change.isEmpty() || change.get().kind() == FileChange.Kind.ROOT_GONE) {
+      return Optional.empty();
+    }
+    Map<String, Object> event = new LinkedHashMap<>();
+    String path = change.get().path();
+    event.put("name", path.startsWith(folder + "/") ? path.substring(folder.length() + 1) : path);
+    event.put("type", "EVENT_TYPE_" + word(change.get().kind()));
+    entries.flatMap(all -> entry(all, path)).ifPresent(entry -> event.put("entry", entry));
+    return Optional.of(event);
+  }
+
+  boolean ended() {
+    return watch.ended();
+  }
+
+  private static Optional<Map<String, Object>> entry(FileEntries entries, String path) {
+    try {
+      return Optional.of(entries.at(path));
+    } catch (SandboxException e) {
+      return Optional.empty(); // it is gone again
+    }
+  }
+
+  private static String word(FileChange.Kind kind) {
+    return switch (kind) {
+      case CREATED, MOVED_TO -> "CREATE";
+      case MODIFIED -> "WRITE";
+      case REMOVED -> "REMOVE";
+      case MOVED_FROM -> "RENAME";
+      case ATTRIBUTES -> "CHMOD";
+      case OVERFLOW, ROOT_GONE ->
+          throw Fault.of(
+                  ErrorCode.CONFLICT,
+                  "changes came faster than they could be told; some are missing",
+                  "watch again, and list the folder")
+              .exception();
+    };
+  }
+
+  @Override
+  public void close() {
+    watch.close();
+  }
+}

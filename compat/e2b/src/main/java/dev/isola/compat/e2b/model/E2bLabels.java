@@ -1,0 +1,58 @@
+package dev.isola.compat.e2b.model;
+
+import dev.isola.engine.api.SandboxView;
+import dev.isola.engine.lifecycle.SpecCodec;
+import dev.isola.engine.volume.VolumeService;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What E2B's clients said of a sandbox that a spec has no word for, kept as labels beside the
+ * caller's own. Labels that begin with {@code isola.} are nobody else's.
+ */
+public final class E2bLabels {
+  public static final String RESERVED_PREFIX = "isola.";
+  public static final String TEMPLATE = RESERVED_PREFIX + "e2b.template";
+  public static final String ALIAS = RESERVED_PREFIX + "e2b.alias";
+  public static final String INTERNET = RESERVED_PREFIX + "e2b.internet";
+  public static final String PRIVATE_TRAFFIC = RESERVED_PREFIX + "e2b.private";
+
+  /** The tag of a snapshot that has its name. */
+  public static final String SNAPSHOT_NAME = "e2b.name";
+
+  /** The tag of a snapshot that has the template of its sandbox. */
+  public static final String SNAPSHOT_TEMPLATE = "e2b.template";
+
+  private E2bLabels() {}
+
+  public static Optional<String> of(SandboxView entry, String mark) {
+    return Optional.ofNullable(entry.labels().get(mark));
+  }
+
+  /** Returns the template that a sandbox was made from; without one, its image or the host. */
+  public static String template(SandboxView entry) {
+    return of(entry, TEMPLATE)
+        .or(() -> SpecCodec.decode(entry.spec(), entry.id()).spec().image())
+        .orElse("host");
+  }
+
+  /** Returns whether a sandbox is one through which the engine reaches a volume. */
+  public static boolean isVolumeHelper(SandboxView entry) {
+    return entry.labels().containsKey(VolumeService.HELPER_LABEL);
+  }
+
+  /** Returns the labels that are the caller's. */
+  public static Map<String, String> metadata(SandboxView entry) {
+    Map<String, String> theirs = new LinkedHashMap<>();
+    entry
+        .labels()
+        .forEach(
+            (name, value) -> {
+              if (!name.startsWith(RESERVED_PREFIX)) {
+                theirs.put(name, value);
+              }
+            });
+    return theirs;
+  }
+}

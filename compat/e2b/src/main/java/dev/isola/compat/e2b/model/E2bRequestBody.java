@@ -1,0 +1,104 @@
+package dev.isola.compat.e2b.model;
+
+import dev.isola.server.route.Query;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.Violation;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A JSON object of one of E2B's clients. What we do not know in it is passed over, as their server
+ * does; what we know must be of its kind.
+ */
+public record E2bRequestBody(Map<String, Object> fields) {
+
+  public Optional<String> text(String name) {
+    return of(name, String.class, "text");
+  }
+
+  public String required(String name) {
+    return text(name).orElseThrow(() -> invalidField(name, "is missing"));
+  }
+
+  public Optional<Boolean> flag(String name) {
+    return of(name, Boolean.class, "true or false");
+  }
+
+  public Optional<Long> wholeNumber(String name) {
+    return of(name, Number.class, "a number").map(Number::longValue);
+  }
+
+  public Optional<E2bRequestBody> object(String name) {
+    return of(name, Map.class, "an object").map(map -> new E2bRequestBody(named(map)));
+  }
+
+  public List<?> list(String name) {
+    return of(name, List.class, "a list").map(one -> (List<?>) one).orElse(List.of());
+  }
+
+  public List<String> texts(String name) {
+    for (Object each : list(name)) {
+      if (!(each instanceof String)) {
+        throw invalidField(name, "must be a list of texts");
+      }
+    }
+    return list(name).stream().map(String::valueOf).toList();
+  }
+
+  public List<E2bRequestBody> objects(String name) {
+    for (Object each : list(name)) {
+      if (!(each instanceof Map)) {
+        throw invalidField(name, "must be a list of objects");
+      }
+    }
+    return list(name).stream().map(each -> new E2bRequestBody(named((Map<?, ?>) each))).toList();
+  }
+
+  /** Returns texts by name. */
+  public Map<String, String> map(String name) {
+    Map<String, String> texts = new LinkedHashMap<>();
+    object(name)
+        .ifPresent(
+            object ->
+                object
+                    .fields()
+                    .keySet()
+                    .forEach(
+                        key ->
+                            texts.put(
+                                key,
+                                object
+                                    .text(key)
+                                    .orElseThrow(() -> invalidField(name, "has a null")))));
+    return texts;
+  }
+
+  /** Refuses a request because of one field. */
+  public static SandboxException invalidField(String field, String problem) {
+    return Query.invalid(List.of(new Violation(field, problem)));
+  }
+
+  private <T> Optional<T> of(String name, Class<T> kind, String called) {
+    Object value = fields.get(name);
+    if (value == null) {
+      return Optional.empty();
+    }
+    if (!kind.isInstance(value)) {
+      throw invalidField(name, "must be " + called);
+    }
+    return Optional.of(kind.cast(value));
+  }
+
+  private static Map<String, Object> named(Map<?, ?> map) {
+    Map<String, Object> named = new LinkedHashMap<>();
+    map.forEach(
+        (key, value) -> {
+          if (value != null) {
+            named.put(String.valueOf(key), value);
+          }
+        });
+    return named;
+  }
+}

@@ -1,0 +1,306 @@
+package dev.isola.compat.e2b.template;
+
+import dev.isola.compat.e2b.envd.EnvdVersion;
+import dev.isola.compat.e2b.model.E2bCredentials;
+import dev.isola.compat.e2b.model.E2bDialect;
+import dev.isola.compat.e2b.model.E2bRequestBody;
+import dev.isola.compat.e2b.model.E2bSettings;
+import dev.isola.document.recipe.Recipe;
+import dev.isola.engine.api.BuildView;
+import dev.isola.engine.api.TemplateView;
+import dev.isola.engine.template.BuildSettings;
+import dev.isola.engine.template.TemplateService;
+import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.Confidential;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.context.ImageService;
+import dev.isola.server.context.ServerContext;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Parameter;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Shape;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Templates: named, built, looked at, removed. Who builds one decides what others run. */
+public final class E2bTemplateRoutes {
+  private static final Shape ANY = new Shape.Document(Map.of("type", "object"));
+
+  /** The purpose of the secret that opens the place of an upload. */
+  private static final String UPLOAD = "template-upload";
+
+  /** What the names of E2B's own base images begin with. */
+  private static final String E2B_BASE = "e2bdev/base";
+
+  private final ServerContext context;
+  private final ApiKeys keys;
+  private final E2bTemplates templates;
+  private final E2bSettings settings;
+
+  public E2bTemplateRoutes(
+      ServerContext serving, ApiKeys keys, E2bTemplates templates, E2bSettings settings) {
+    this.context = serving;
+    this.keys = keys;
+    this.templates = templates;
+    this.settings = settings;
+  }
+
+  private TemplateService engine() {
+    return context.engine().templates();
+  }
+
+  public List<Route> routes() {
+    return List.of(
+        route("POST", "/v3/templates", "e2bTemplate", "Names a template that is to be built.")
+            .handledBy(this::declare),
+        route("POST", "/v2/templates", "e2bTemplateSecond", "Names a template.")
+            .handledBy(this::declare),
+        route("GET", "/templates/{template}/files/{hash}", "e2bUpload", "Tells where files go.")
+            .handledBy(this::upload),
+        Route.of(
+                "PUT",
+                "/templates/{template}/upload/{hash}/{secret}",
+                "e2bPutUpload",
+                "Takes the files of a COPY.")
+            .withoutKey()
+            .of(E2bDialect.CONTROL)
+            .takes(new Route.Body.Stream("application/octet-stream"))
+            .handledBy(this::put),
+        route("POST", "/v2/templates/{template}/builds/{build}", "e2bBuild", "Builds a template.")
+            .handledBy(this::build),
+        route(
+                "GET",
+                "/templates/{template}/builds/{build}/status",
+                "e2bBuildStatus",
+                "Tells how far a build is.")
+            .takes(
+                Parameter.query(
+                    "logsOffset", new Shape.WholeNumber(0, Integer.MAX_VALUE), "from where"))
+            .handledBy(this::status),
+        route("GET", "/templates", "e2bTemplates", "Lists templates.")
+            .needs(Scope.READ)
+            .handledBy(this::list),
+        route("GET", "/templates/aliases/{name}", "e2bAlias", "Finds a template by a name.")
+            .needs(Scope.READ)
+            .handledBy(this::alias),
+        route("GET", "/templates/{template}/tags", "e2bTags", "Lists the tags of a template.")
+            .needs(Scope.READ)
+            .handledBy(this::tags),
+        route("POST", "/templates/tags", "e2bTag", "Gives a template tags.").handledBy(this::tag),
+        route("DELETE", "/templates/{template}", "e2bRemove", "Removes a template or snapshot.")
+            .needs(Scope.USE)
+            .handledBy(this::remove));
+  }
+
+  private static Route route(String method, String template, String name, String summary) {
+    Route route =
+        Route.of(method, template, name, summary).needs(Scope.ADMIN).of(E2bDialect.CONTROL);
+    return method.equals("POST") ? route.takes(new Route.Body.Json(ANY, false)) : route;
+  }
+
+  private void declare(Exchange exchange) throws IOException {
+    E2bRequestBody body = new E2bRequestBody(exchange.body());
+    String name = body.text("name").or(() -> body.text("alias")).orElse("").strip();
+    List<String> tags = body.texts("tags");
+    TemplateView template =
+        engine().declare(name, tags, body.wholeNumber("cpuCount"), body.wholeNumber("memoryMB"));
+    List<String> plain = List.of(name.replaceFirst(":.*$", ""));
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("templateID", template.id());
+    json.put("buildID", template.build());
+    json.put("public", false);
+    json.put("names", plain);
+    json.put("tags", tags);
+    json.put("aliases", plain);
+    exchange.json(202, json);
+  }
+
+  private TemplateView require(Exchange exchange) {
+    return require(exchange.path("template"));
+  }
+
+  private TemplateView require(String name) {
+    return engine().find(name).orElseThrow(() -> unknown(name));
+  }
+
+  private static SandboxException unknown(String name) {
+    return Fault.of(
+            ErrorCode.TEMPLATE_NOT_FOUND, "template '" + name + "' not found", "build it first")
+        .exception();
+  }
+
+  private void upload(Exchange exchange) throws IOException {
+    TemplateView template = require(exchange);
+    String hash = exchange.path("hash");
+    Map<String, Object> json = new LinkedHashMap<>();
+    boolean present = engine().findArchive(hash).isPresent();
+    json.put("present", present);
+    if (!present) {
+      json.put(
+          "url",
+          Confidential.token(
+              (exchange.isSecure() ? "https://" : "http://")
+                  + exchange.header("Host").orElse("localhost")
+                  + "/templates/"
+                  + template.id()
+                  + "/upload/"
+                  + hash
+                  + "/"
+                  + secret(template, hash).reveal(),
+              Scope.ADMIN));
+    }
+    exchange.json(201, json);
+  }
+
+  private Confidential secret(TemplateView template, String hash) {
+    return keys.tokens().stableToken(new SandboxId(template.id()), UPLOAD + " " + hash);
+  }
+
+  private void put(Exchange exchange) throws IOException {
+    String hash = exchange.path("hash");
+    boolean good =
+        engine()
+            .find(exchange.path("template"))
+            .filter(one -> isSecret(one, hash, exchange.path("secret")))
+            .isPresent();
+    if (!good) { // nor is a client without the secret told which templates there are
+      throw Fault.of(ErrorCode.UNAUTHENTICATED, "this is no place for uploads", "ask for one")
+          .exception();
+    }
+    exchange.setActor(E2bCredentials.UPLOAD_URL_ACTOR);
+    String _ = engine().uploadAs(hash, exchange.content());
+    exchange.json(200, Map.of());
+  }
+
+  private boolean isSecret(TemplateView template, String hash, String shown) {
+    return keys.tokens().isStableToken(new SandboxId(template.id()), UPLOAD + " " + hash, shown);
+  }
+
+  private void build(Exchange exchange) throws IOException {
+    TemplateView template = require(exchange);
+    E2bRequestBody body = new E2bRequestBody(exchange.body());
+    BuildInstructions instructions = new BuildInstructions(engine()::findArchive);
+    Recipe recipe =
+        new Recipe(
+            base(body),
+            body.objects("steps").stream().map(instructions::step).toList(),
+            body.text("startCmd").filter(text -> !text.isBlank()),
+            body.text("readyCmd").filter(text -> !text.isBlank()),
+            template.cpus(),
+            template.memoryMb());
+    BuildView _ =
+        engine()
+            .startBuild(
+                template.id(),
+                exchange.path("build"),
+                recipe,
+                new BuildSettings(settings.provider(), settings.network()));
+    exchange.json(202, Map.of());
+  }
+
+  private Recipe.Base base(E2bRequestBody body) {
+    Optional<String> image = body.text("fromImage");
+    E2bTemplate from =
+        image
+            .map(name -> name.startsWith(E2B_BASE) ? ImageService.BASE : name)
+            .map(name -> E2bTemplate.of(name, name))
+            .orElseGet(() -> templates.find(body.required("fromTemplate")));
+    Recipe.Defaults defaults =
+        new Recipe.Defaults(from.env(), from.user(), from.folder(), from.start(), from.ready());
+    return from.image()
+        .<Recipe.Base>map(name -> new Recipe.Base.Image(name, defaults))
+        .orElseGet(() -> new Recipe.Base.Host(defaults));
+  }
+
+  private void status(Exchange exchange) throws IOException {
+    TemplateView template = require(exchange);
+    String build = exchange.path("build");
+    int from = exchange.query("logsOffset").map(Integer::parseInt).orElse(0);
+    exchange.json(
+        200,
+        engine()
+            .findBuild(template.id(), build)
+            .map(
+                found ->
+                    BuildStatus.of(
+                        found, engine().log(template.id(), build, from, BuildStatus.PAGE).lines()))
+            .orElseGet(() -> BuildStatus.unknown(template, build)));
+  }
+
+  private void list(Exchange exchange) throws IOException {
+    exchange.json(200, engine().list().stream().map(E2bTemplateRoutes::json).toList());
+  }
+
+  private static Map<String, Object> json(TemplateView template) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("templateID", template.id());
+    json.put("buildID", template.build());
+    json.put("buildStatus", template.image().isPresent() ? "ready" : "waiting");
+    json.put("cpuCount", template.cpus().orElse(1L));
+    json.put("memoryMB", template.memoryMb().orElse(1024L));
+    json.put("diskSizeMB", 10_240);
+    json.put("public", false);
+    json.put("aliases", template.names());
+    json.put("names", template.names());
+    json.put("createdAt", template.createdAt().toString());
+    json.put("updatedAt", template.updatedAt().toString());
+    json.put("spawnCount", 0);
+    json.put("buildCount", 1);
+    json.put("envdVersion", EnvdVersion.LEAST);
+    return json;
+  }
+
+  private void alias(Exchange exchange) throws IOException {
+    E2bTemplate found = templates.find(exchange.path("name"));
+    exchange.json(200, Map.of("templateID", found.id(), "public", false));
+  }
+
+  private void tags(Exchange exchange) throws IOException {
+    TemplateView template = require(exchange);
+    exchange.json(
+        200,
+        template.names().stream()
+            .filter(name -> name.contains(":"))
+            .map(
+                name ->
+                    Map.of(
+                        "tag",
+                        name.substring(name.indexOf(':') + 1),
+                        "buildID",
+                        template.build(),
+                        "createdAt",
+                        template.createdAt().toString()))
+            .toList());
+  }
+
+  private void tag(Exchange exchange) throws IOException {
+    E2bRequestBody body = new E2bRequestBody(exchange.body());
+    String target = body.required("target").replaceFirst(":.*$", "");
+    TemplateView template = engine().tag(require(target).id(), body.texts("tags"));
+    exchange.json(201, Map.of("buildID", template.build(), "tags", body.texts("tags")));
+  }
+
+  /** A snapshot is a template to E2B's clients, and removed as one. */
+  private void remove(Exchange exchange) throws IOException {
+    String name = exchange.path("template");
+    Optional<TemplateView> template = engine().find(name);
+    if (template.isPresent()) {
+      if (exchange.key().filter(key -> key.scope().allows(Scope.ADMIN)).isEmpty()) {
+        throw Fault.of(
+                ErrorCode.FORBIDDEN, "templates are everybody's", "use a key with scope admin")
+            .exception();
+      }
+      engine().remove(template.get().id());
+    } else {
+      context.engine().snapshots().remove(name);
+    }
+    exchange.noContent();
+  }
+}

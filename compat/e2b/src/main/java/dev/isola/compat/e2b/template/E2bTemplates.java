@@ -1,0 +1,91 @@
+package dev.isola.compat.e2b.template;
+
+import dev.isola.compat.e2b.model.E2bLabels;
+import dev.isola.engine.api.SandboxView;
+import dev.isola.engine.snapshot.SnapshotImages;
+import dev.isola.server.context.ImageService;
+import dev.isola.server.context.ServerContext;
+import dev.isola.snapshot.manifest.Snapshot;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.NotFound;
+import dev.isola.spi.error.SandboxException;
+import java.util.Optional;
+
+/** Templates are images and snapshots, by whatever name E2B's clients know them. */
+public record E2bTemplates(ServerContext context, ImageService images, BaseImageBuilder base) {
+
+  /**
+   * @param name may have a tag, of which {@code default} and {@code latest} mean nothing
+   * @throws dev.isola.spi.error.NotFound when there is nothing of that name
+   */
+  public E2bTemplate find(String name) {
+    String plain = name.replaceFirst(":(default|latest)$", "");
+    if (plain.equals(E2bTemplate.HOST.id())) {
+      return E2bTemplate.HOST;
+    }
+    if (context.engine().templates().find(plain).isPresent()) {
+      return E2bTemplate.of(context.engine().templates().requireBuilt(plain));
+    }
+    if (hasImage(plain)) {
+      return E2bTemplate.of(plain, plain);
+    }
+    if (plain.equals(ImageService.BASE)) {
+      base.ensureBuilt();
+      return E2bTemplate.of(plain, plain);
+    }
+    if (CodeInterpreter.NAMES.contains(plain)) {
+      return CodeInterpreter.template(
+          plain,
+          hasImage(CodeInterpreter.IMAGE) ? CodeInterpreter.IMAGE : find(ImageService.BASE).id());
+    }
+    return context.engine().snapshots().list().reversed().stream()
+        .filter(
+            one -> one.id().equals(plain) || plain.equals(one.tags().get(E2bLabels.SNAPSHOT_NAME)))
+        .findFirst()
+        .map(this::of)
+        .orElseThrow(() -> unknown(plain));
+  }
+
+  /** A snapshot has the files, and what its sandbox was made from has the rest. */
+  private E2bTemplate of(Snapshot snapshot) {
+    E2bTemplate files = E2bTemplate.of(snapshot.id(), SnapshotImages.imageName(snapshot.id()));
+    return Optional.ofNullable(snapshot.tags().get(E2bLabels.SNAPSHOT_TEMPLATE))
+        .filter(name -> !name.equals(snapshot.id()))
+        .flatMap(this::findKnown)
+        .map(one -> one.onFilesOf(files))
+        .orElse(files);
+  }
+
+  /** Returns what a sandbox was made from, as far as that is still known. */
+  public E2bTemplate of(SandboxView entry) {
+    return findKnown(E2bLabels.template(entry)).orElseGet(() -> E2bTemplate.of("", ""));
+  }
+
+  private Optional<E2bTemplate> findKnown(String name) {
+    try {
+      return Optional.of(find(name));
+    } catch (NotFound e) {
+      return Optional.empty(); // it was removed since
+    }
+  }
+
+  /** Returns what is there for who needs no more than a root: {@code base}, or the host's files. */
+  public E2bTemplate helperTemplate() {
+    return hasImage(ImageService.BASE)
+        ? E2bTemplate.of(ImageService.BASE, ImageService.BASE)
+        : E2bTemplate.HOST;
+  }
+
+  private boolean hasImage(String name) {
+    return images.list().stream().anyMatch(one -> one.name().equals(name));
+  }
+
+  private static SandboxException unknown(String name) {
+    return Fault.of(
+            ErrorCode.TEMPLATE_NOT_FOUND,
+            "template '" + name + "' not found",
+            "isola image list shows what there is; isola image pull and build make more")
+        .exception();
+  }
+}

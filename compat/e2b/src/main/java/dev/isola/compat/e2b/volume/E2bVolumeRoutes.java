@@ -1,0 +1,129 @@
+package dev.isola.compat.e2b.volume;
+
+import dev.isola.compat.e2b.model.E2bDialect;
+import dev.isola.compat.e2b.model.E2bRequestBody;
+import dev.isola.compat.e2b.template.E2bTemplates;
+import dev.isola.engine.api.SettingsStore;
+import dev.isola.engine.api.VolumeView;
+import dev.isola.engine.volume.VolumeService;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.context.ServerContext;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Shape;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * The engine's volumes as E2B's clients know them, with a token that opens the content of each.
+ * Secrets of E2B, which are put into requests on their way out, are refused.
+ */
+public final class E2bVolumeRoutes {
+  /** There are no tenants. */
+  static final String TENANT = "";
+
+  private static final Shape ANY = new Shape.Document(Map.of("type", "object"));
+
+  private final ServerContext context;
+  private final String provider;
+  private final VolumeTokens tokens;
+
+  private E2bVolumeRoutes(ServerContext serving, String provider, VolumeTokens tokens) {
+    this.context = serving;
+    this.provider = provider;
+    this.tokens = tokens;
+  }
+
+  /**
+   * @param provider that holds the volumes of clients
+   */
+  public static List<Route> all(
+      SettingsStore settings, ServerContext serving, E2bTemplates templates, String provider) {
+    VolumeTokens tokens = new VolumeTokens(settings);
+    return Stream.of(
+            new E2bVolumeRoutes(serving, provider, tokens).routes(),
+            new VolumeContentRoutes(serving, templates, tokens).routes(),
+            secrets())
+        .flatMap(List::stream)
+        .toList();
+  }
+
+  private List<Route> routes() {
+    return List.of(
+        route("POST", "/volumes", "e2bVolume", "Creates a volume.").handledBy(this::create),
+        route("GET", "/volumes", "e2bVolumes", "Lists volumes.")
+            .needs(Scope.READ)
+            .handledBy(
+                exchange ->
+                    exchange.json(
+                        200, volumes().list(TENANT).stream().map(E2bVolumeRoutes::json).toList())),
+        route("GET", "/volumes/{volume}", "e2bGetVolume", "Opens a volume.")
+            .handledBy(exchange -> exchange.json(200, withToken(require(exchange)))),
+        route("DELETE", "/volumes/{volume}", "e2bRemoveVolume", "Removes a volume.")
+            .handledBy(this::remove));
+  }
+
+  private static Route route(String method, String template, String name, String summary) {
+    Route route = Route.of(method, template, name, summary).needs(Scope.USE).of(E2bDialect.CONTROL);
+    return method.equals("POST") ? route.takes(new Route.Body.Json(ANY, false)) : route;
+  }
+
+  private VolumeService volumes() {
+    return context.engine().volumes();
+  }
+
+  private void create(Exchange exchange) throws IOException {
+    String name = new E2bRequestBody(exchange.body()).required("name");
+    exchange.json(201, withToken(volumes().create(TENANT, name, provider)));
+  }
+
+  private VolumeView require(Exchange exchange) {
+    return volumes()
+        .find(TENANT, exchange.path("volume"))
+        .orElseThrow(
+            () ->
+                Fault.of(ErrorCode.VOLUME_NOT_FOUND, "there is no such volume", "list the volumes")
+                    .exception());
+  }
+
+  private Map<String, Object> withToken(VolumeView volume) {
+    Map<String, Object> json = json(volume);
+    json.put("token", tokens.issue(volume.id()));
+    return json;
+  }
+
+  private void remove(Exchange exchange) throws IOException {
+    VolumeView volume = require(exchange);
+    volumes().remove(TENANT, volume.name());
+    tokens.revokeAll(volume.id());
+    exchange.noContent();
+  }
+
+  private static Map<String, Object> json(VolumeView volume) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("volumeID", volume.id());
+    json.put("name", volume.name());
+    return json;
+  }
+
+  private static List<Route> secrets() {
+    return List.of(
+        route("GET", "/secrets", "e2bSecrets", "Lists none.")
+            .needs(Scope.READ)
+            .handledBy(exchange -> exchange.json(200, List.of())),
+        route("POST", "/secrets", "e2bSecret", "Is refused.")
+            .handledBy(
+                exchange -> {
+                  throw Fault.of(
+                          ErrorCode.NOT_IMPLEMENTED,
+                          "keeping secrets for requests of sandboxes is not done here",
+                          "give the sandbox what it may know in envs")
+                      .exception();
+                }));
+  }
+}

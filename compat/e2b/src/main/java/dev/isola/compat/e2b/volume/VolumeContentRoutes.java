@@ -1,0 +1,263 @@
+package dev.isola.compat.e2b.volume;
+
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
+import dev.isola.compat.e2b.model.E2bCredentials;
+import dev.isola.compat.e2b.model.E2bDialect;
+import dev.isola.compat.e2b.model.E2bRequestBody;
+import dev.isola.compat.e2b.template.E2bTemplate;
+import dev.isola.compat.e2b.template.E2bTemplates;
+import dev.isola.engine.api.VolumeView;
+import dev.isola.engine.volume.HelperProfile;
+import dev.isola.engine.volume.VolumeFiles;
+import dev.isola.server.content.FileResponse;
+import dev.isola.server.context.ServerContext;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Parameter;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Route.Response;
+import dev.isola.server.route.Shape;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.file.FileInfo;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.FileType;
+import dev.isola.spi.file.ReadRange;
+import dev.isola.spi.file.WriteOptions;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** The files of a volume, for a client that shows its token. */
+record VolumeContentRoutes(ServerContext context, E2bTemplates templates, VolumeTokens tokens) {
+  private static final String BYTES = "application/octet-stream";
+  private static final String PREFIX = "/volumecontent/{volume}/";
+  private static final String BEARER = "Bearer ";
+  private static final int MOST_ENTRIES = 100_000;
+  private static final int DEEPEST = 1000;
+  private static final int FOLDER_MODE = 0755;
+  private static final Shape ANY = new Shape.Document(Map.of("type", "object"));
+  private static final Parameter MODE =
+      Parameter.query("mode", new Shape.WholeNumber(0, 07777), "the rights, as a number");
+  private static final Parameter UID =
+      Parameter.query("uid", new Shape.WholeNumber(0, 0xffff), "the owner");
+  private static final Parameter GID =
+      Parameter.query("gid", new Shape.WholeNumber(0, 0xffff), "the group");
+  private static final Parameter FORCE =
+      Parameter.query(
+          "force",
+          new Shape.Choice(List.of("true", "false")),
+          "whether folders above are made, and a file is replaced");
+
+  List<Route> routes() {
+    return List.of(
+        route("GET", "dir", "e2bVolumeList", "Lists a folder of a volume.")
+            .takes(Parameter.query("depth", new Shape.WholeNumber(1, DEEPEST), "how deep"))
+            .handledBy(this::list),
+        route("POST", "dir", "e2bVolumeFolder", "Makes a folder in a volume.")
+            .takes(MODE, UID, GID, FORCE)
+            .handledBy(this::makeFolder),
+        route("GET", "path", "e2bVolumeStat", "Describes a file of a volume.")
+            .handledBy(exchange -> exchange.json(200, described(place(exchange)))),
+        route("PATCH", "path", "e2bVolumeChange", "Changes owner and rights of a file.")
+            .takes(new Route.Body.Json(ANY, false))
+            .handledBy(this::change),
+        route("DELETE", "path", "e2bVolumeRemove", "Removes a file or a whole folder.")
+            .handledBy(this::remove),
+        route("GET", "file", "e2bVolumeRead", "Reads a file of a volume.")
+            .answers(Response.of(BYTES, "the content"))
+            .handledBy(this::read),
+        route("PUT", "file", "e2bVolumeWrite", "Writes a file of a volume.")
+            .takes(MODE, UID, GID, FORCE)
+            .takes(new Route.Body.Stream(BYTES))
+            .handledBy(this::write));
+  }
+
+  /** The token of the volume opens it, and no key does. */
+  private static Route route(String method, String what, String name, String summary) {
+    return Route.of(method, PREFIX + what, name, summary)
+        .withoutKey()
+        .of(E2bDialect.CONTROL)
+        .takes(Parameter.query("path", new Shape.Text(4096, ""), "where in the volume"));
+  }
+
+  /** A path in a volume, and the files of the sandbox that has it mounted. */
+  private record VolumePath(FileSystem files, String path) {}
+
+  private VolumePath place(Exchange exchange) {
+    VolumeView volume = admitted(exchange);
+    String path = VolumeFiles.resolve(exchange.query("path").orElse(""));
+    E2bTemplate like = templates.helperTemplate();
+    HelperProfile profile = new HelperProfile(like.image(), like.image().map(image -> like.user()));
+    return new VolumePath(
+        context.engine().volumes().files(E2bVolumeRoutes.TENANT, volume.name(), profile).files(),
+        path);
+  }
+
+  /** Does not tell a volume that is not there from a wrong token. */
+  private VolumeView admitted(Exchange exchange) {
+    String shown =
+        exchange
+            .header("Authorization")
+            .filter(text -> text.regionMatches(true, 0, BEARER, 0, BEARER.length()))
+            .map(text -> text.substring(BEARER.length()).strip())
+            .orElse("");
+    String id = exchange.path("volume");
+    VolumeView volume =
+        context
+            .engine()
+            .volumes()
+            .find(E2bVolumeRoutes.TENANT, id)
+            .filter(one -> tokens.isValid(id, shown))
+            .orElseThrow(
+                () ->
+                    Fault.of(
+                            ErrorCode.UNAUTHENTICATED,
+                            "this is not the token of a volume",
+                            "ask for the volume with a key; the answer has its token")
+                        .exception());
+    exchange.setActor(E2bCredentials.VOLUME_ACTOR);
+    return volume;
+  }
+
+  private void list(Exchange exchange) throws IOException {
+    VolumePath place = place(exchange);
+    int depth = exchange.query("depth").map(Integer::parseInt).orElse(1);
+    if (place.files().stat(place.path()).type() != FileType.FOLDER) {
+      throw Fault.of(ErrorCode.NOT_A_FOLDER, "this is not a folder", "ask for its folder")
+          .exception();
+    }
+    try (Stream<FileInfo> found = place.files().list(place.path(), depth)) {
+      List<Map<String, Object>> all =
+          found.limit(MOST_ENTRIES + 1L).map(VolumeContentRoutes::entry).toList();
+      if (all.size() > MOST_ENTRIES) {
+        throw Fault.of(
+                ErrorCode.RESOURCE_LIMIT,
+                "there are more than " + MOST_ENTRIES + " entries",
+                "list a folder in it, or less deep")
+            .exception();
+      }
+      exchange.json(200, all);
+    }
+  }
+
+  private void makeFolder(Exchange exchange) throws IOException {
+    VolumePath place = place(exchange);
+    String parent = place.path().substring(0, place.path().lastIndexOf('/'));
+    if (place.files().exists(place.path())) {
+      throw Fault.of(ErrorCode.FILE_EXISTS, "there is something of that name", "take another")
+          .exception();
+    }
+    if (!flag(exchange).orElse(false)) {
+      place.files().stat(parent); // or says that it is not there
+    }
+    int mode = exchange.query("mode").map(Integer::parseInt).orElse(FOLDER_MODE);
+    place.files().makeFolder(place.path(), mode);
+    own(place, exchange.query("uid"), exchange.query("gid"));
+    exchange.json(201, described(place));
+  }
+
+  private void change(Exchange exchange) throws IOException {
+    VolumePath place = place(exchange);
+    E2bRequestBody body = new E2bRequestBody(exchange.body());
+    place.files().stat(place.path(), NOFOLLOW_LINKS);
+    body.wholeNumber("mode")
+        .ifPresent(mode -> place.files().changeMode(place.path(), within(mode)));
+    own(
+        place,
+        body.wholeNumber("uid").map(number -> Integer.toString(within(number))),
+        body.wholeNumber("gid").map(number -> Integer.toString(within(number))));
+    exchange.json(200, described(place));
+  }
+
+  private static int within(long number) {
+    if (number < 0 || number > 0xffff) {
+      throw E2bRequestBody.invalidField("mode, uid, gid", "must be from 0 to 65535");
+    }
+    return (int) number;
+  }
+
+  private void remove(Exchange exchange) throws IOException {
+    VolumePath place = place(exchange);
+    if (place.path().equals(VolumeFiles.MOUNT)) {
+      throw E2bRequestBody.invalidField("path", "must not be the volume itself");
+    }
+    place.files().remove(place.path(), true);
+    exchange.noContent();
+  }
+
+  private void read(Exchange exchange) throws IOException {
+    VolumePath place = place(exchange);
+    FileInfo info = place.files().stat(place.path());
+    if (info.type() == FileType.FOLDER) {
+      throw Fault.of(ErrorCode.IS_A_FOLDER, "this is a folder", "list it").exception();
+    }
+    FileResponse.send(
+        exchange,
+        200,
+        BYTES,
+        place.files().read(place.path(), new ReadRange(0, info.size())),
+        Map.of("Content-Length", Long.toString(info.size())));
+  }
+
+  private void write(Exchange exchange) throws IOException {
+    VolumePath place = place(exchange);
+    WriteOptions options = WriteOptions.DEFAULT;
+    if (!flag(exchange).orElse(true)) {
+      options = options.onlyNew();
+    }
+    if (exchange.query("mode").isPresent()) {
+      options = options.withMode(Integer.parseInt(exchange.query("mode").get()));
+    }
+    place.files().write(place.path(), exchange.content(), options);
+    own(place, exchange.query("uid"), exchange.query("gid"));
+    exchange.json(201, described(place));
+  }
+
+  private static Optional<Boolean> flag(Exchange exchange) {
+    return exchange.query("force").map(Boolean::parseBoolean);
+  }
+
+  private static void own(VolumePath place, Optional<String> uid, Optional<String> gid) {
+    if (uid.isPresent() || gid.isPresent()) {
+      FileInfo now = place.files().stat(place.path(), NOFOLLOW_LINKS);
+      place
+          .files()
+          .changeOwner(
+              place.path(),
+              uid.orElse(Long.toString(now.uid())) + ":" + gid.orElse(Long.toString(now.gid())));
+    }
+  }
+
+  private static Map<String, Object> described(VolumePath place) {
+    return entry(place.files().stat(place.path(), NOFOLLOW_LINKS));
+  }
+
+  /** The contract knows one time of a file, when it was changed last. */
+  private static Map<String, Object> entry(FileInfo info) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    String path = VolumeFiles.pathInVolume(info);
+    json.put("name", path.equals("/") ? "/" : info.name());
+    json.put(
+        "type",
+        switch (info.type()) {
+          case FILE -> "file";
+          case FOLDER -> "directory";
+          case LINK -> "symlink";
+          case OTHER -> "unknown";
+        });
+    json.put("path", path);
+    json.put("size", info.size());
+    json.put("mode", info.mode());
+    json.put("uid", info.uid());
+    json.put("gid", info.gid());
+    for (String time : List.of("atime", "mtime", "ctime")) {
+      json.put(time, info.modifiedAt().toString());
+    }
+    info.linkTarget().ifPresent(target -> json.put("target", target));
+    return json;
+  }
+}

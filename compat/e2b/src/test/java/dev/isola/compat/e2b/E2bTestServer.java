@@ -1,0 +1,49 @@
+package dev.isola.compat.e2b;
+
+import dev.isola.compat.e2b.model.E2bSettings;
+import dev.isola.server.HttpServerOptions;
+import dev.isola.server.TestServer;
+import dev.isola.server.context.ImageService;
+import dev.isola.server.context.ServerContext;
+import dev.isola.spi.provider.ProviderFactory;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.testing.provider.TestProviderFactory;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+
+/** The server of the server's own tests, which answers E2B's API as well. */
+final class E2bTestServer {
+  private E2bTestServer() {}
+
+  static TestServer open(Path folder) {
+    return open(folder, serving -> HttpServerOptions.NONE);
+  }
+
+  static TestServer open(Path folder, Function<ServerContext, HttpServerOptions> options) {
+    return open(folder, new TestProviderFactory(), options, Map.of());
+  }
+
+  static TestServer open(
+      Path folder,
+      ProviderFactory factory,
+      Function<ServerContext, HttpServerOptions> options,
+      Map<String, String> config) {
+    return new TestServer(
+        folder,
+        Duration.ofSeconds(30),
+        factory,
+        options,
+        config,
+        (serving, keys, stored) ->
+            List.of(
+                new E2bApi(
+                    serving,
+                    keys,
+                    new E2bSettings(factory.name(), NetworkMode.NONE, Optional.of(stored)),
+                    ImageService.NONE)));
+  }
+}

@@ -1,0 +1,93 @@
+package dev.isola.archive;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Paths in a tree. A path is relative to the tree's root, has no {@code .} and no {@code ..}, and
+ * each of its chars is one byte: what is in an archive need not be text in any encoding.
+ */
+public final class ArchivePaths {
+  public static final int MAX_PATH_LENGTH = 4095;
+  private static final int LONGEST_NAME = 255;
+
+  private ArchivePaths() {}
+
+  /**
+   * Returns the path an archive means; empty for the root itself. A leading slash is dropped: the
+   * root is that of the tree.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} for a name that leads out
+   */
+  public static String normalize(String name) {
+    if (name.indexOf('\0') >= 0) {
+      throw badArchive("a name has a zero byte in it", name);
+    }
+    StringBuilder path = new StringBuilder(name.length());
+    for (String part : name.split("/")) {
+      if (part.isEmpty() || part.equals(".")) {
+        continue;
+      }
+      if (part.equals("..")) {
+        throw badArchive("a name leads out with '..'", name);
+      }
+      if (part.length() > LONGEST_NAME) {
+        throw badArchive("a name is longer than " + LONGEST_NAME + " bytes", name);
+      }
+      if (!path.isEmpty()) {
+        path.append('/');
+      }
+      path.append(part);
+    }
+    if (path.length() > MAX_PATH_LENGTH) {
+      throw badArchive("a path is longer than " + MAX_PATH_LENGTH + " bytes", name);
+    }
+    return path.toString();
+  }
+
+  public static String parent(String path) {
+    int slash = path.lastIndexOf('/');
+    return slash < 0 ? "" : path.substring(0, slash);
+  }
+
+  public static String fileName(String path) {
+    return path.substring(path.lastIndexOf('/') + 1);
+  }
+
+  public static String resolve(String folder, String name) {
+    return folder.isEmpty() ? name : folder + "/" + name;
+  }
+
+  /** Returns a path for people: UTF-8 where it is, bounded, one line. */
+  public static String display(String path) {
+    String text = path;
+    try {
+      text =
+          StandardCharsets.UTF_8
+              .newDecoder()
+              .decode(ByteBuffer.wrap(path.getBytes(StandardCharsets.ISO_8859_1)))
+              .toString();
+    } catch (CharacterCodingException notUtf8) {
+      // shown byte by byte
+    }
+    StringBuilder line = new StringBuilder();
+    for (int i = 0; i < text.length() && i < 200; i++) {
+      char c = text.charAt(i);
+      line.append(Character.isISOControl(c) ? '?' : c);
+    }
+    return text.length() > 200 ? line + "…" : line.toString();
+  }
+
+  public static SandboxException badArchive(String what, String path) {
+    return Fault.of(
+            ErrorCode.BAD_ARCHIVE,
+            what + ": " + display(path),
+            "nothing was kept of it; get the archive from somebody you trust, or make it anew")
+        .with("path", display(path))
+        .exception();
+  }
+}

@@ -1,0 +1,150 @@
+package dev.isola.conformance;
+
+import dev.isola.conformance.CheckResult.Outcome;
+import dev.isola.spi.Health;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.provider.Provider;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Runs checks against one provider, one after the other, each with a deadline. */
+public final class CheckRunner implements AutoCloseable {
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
+  private static final String INTERRUPTED = "interrupted";
+
+  private final ProviderUnderTest underTest;
+  private final Provider provider;
+  private final LeakCheck leaks;
+  private final Map<String, Boolean> tools = new ConcurrentHashMap<>();
+  private volatile @Nullable Thread checking;
+  private volatile boolean stopped;
+
+  public CheckRunner(ProviderUnderTest underTest, LeakCheck leaks) {
+    this.underTest = underTest;
+    this.provider = underTest.open();
+    this.leaks = leaks;
+  }
+
+  /** Runs {@code checks}; an unhealthy provider runs none, and every result says why. */
+  public ProviderResult run(List<CheckCase> checks, Consumer<CheckResult> listener) {
+    List<CheckResult> results = new ArrayList<>();
+    for (CheckCase check : checks) {
+      CheckResult result = run(check);
+      results.add(result);
+      listener.accept(result);
+    }
+    return new ProviderResult(underTest.name(), results);
+  }
+
+  /** Interrupts the check that is run, and runs none of those that follow. Does not wait. */
+  public void stop() {
+    stopped = true;
+    interrupt(checking);
+  }
+
+  private static void interrupt(@Nullable Thread thread) {
+    if (thread != null) {
+      thread.interrupt();
+    }
+  }
+
+  public CheckResult run(CheckCase check) {
+    if (stopped) {
+      return result(check, Outcome.NOT_RUN, INTERRUPTED);
+    }
+    if (provider.health() instanceof Health.Unhealthy unhealthy) {
+      return result(check, Outcome.NOT_RUN, "the provider is unhealthy: " + unhealthy.reason());
+    }
+    Optional<String> missing = missing(check);
+    if (missing.isPresent()) {
+      return result(check, Outcome.NOT_RUN, missing.get());
+    }
+    leaks.before();
+    CheckResult result = attempt(check);
+    if (stopped) {
+      return result(check, Outcome.NOT_RUN, INTERRUPTED);
+    }
+    Optional<String> leaked = leaks.after();
+    return result.outcome() == Outcome.PASSED && leaked.isPresent()
+        ? result(check, Outcome.FAILED, "left behind: " + leaked.get())
+        : result;
+  }
+
+  private CheckResult attempt(CheckCase check) {
+    FutureTask<CheckResult> task = new FutureTask<>(() -> judge(check));
+    Thread thread = Thread.ofVirtual().name("check " + check.id()).unstarted(task);
+    checking = thread;
+    thread.start();
+    if (stopped) {
+      interrupt(thread); // told between the first look and now
+    }
+    try {
+      return task.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      thread.interrupt();
+      return result(check, Outcome.FAILED, "did not finish within " + PATIENCE.toSeconds() + " s");
+    } catch (ExecutionException e) {
+      return result(check, Outcome.FAILED, "the kit itself failed: " + e.getCause());
+    } catch (InterruptedException e) {
+      thread.interrupt();
+      Thread.currentThread().interrupt();
+      return result(check, Outcome.NOT_RUN, INTERRUPTED);
+    } finally {
+      checking = null;
+    }
+  }
+
+  private CheckResult judge(CheckCase check) {
+    try (CheckContext subject = new CheckContext(underTest, provider)) {
+      check.run(subject);
+    } catch (CheckNotRun e) {
+      return result(check, Outcome.NOT_RUN, String.valueOf(e.getMessage()));
+    } catch (CheckFailed e) {
+      return result(check, Outcome.FAILED, String.valueOf(e.getMessage()));
+    } catch (Throwable e) {
+      // Whatever comes out of a provider is a verdict on it, errors of the JVM included.
+      return result(check, Outcome.FAILED, "threw " + e);
+    }
+    return result(check, Outcome.PASSED, "");
+  }
+
+  private Optional<String> missing(CheckCase check) {
+    for (Class<? extends Capability> capability : check.needs()) {
+      if (!provider.info().capabilities().contains(capability)) {
+        return Optional.of("the provider does not declare " + Capability.idOf(capability));
+      }
+    }
+    for (String tool : check.tools()) {
+      if (!tools.computeIfAbsent(tool, this::has)) {
+        return Optional.of("the sandbox has no " + tool);
+      }
+    }
+    return Optional.empty();
+  }
+
+  private boolean has(String tool) {
+    try (CheckContext subject = new CheckContext(underTest, provider)) {
+      return subject.run(Command.shell("command -v " + tool)).succeeded();
+    }
+  }
+
+  private static CheckResult result(CheckCase check, Outcome outcome, String reason) {
+    return new CheckResult(check.id(), check.requirement(), outcome, reason);
+  }
+
+  @Override
+  public void close() {
+    provider.close();
+  }
+}

@@ -1,0 +1,78 @@
+package dev.isola.conformance.check;
+
+import dev.isola.conformance.CheckFailed;
+import dev.isola.spi.error.SandboxException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.IntFunction;
+
+/** Does things at the same time, each on a thread of its own. */
+final class ConcurrentCalls {
+  private ConcurrentCalls() {}
+
+  /** A call on its way. */
+  record Call<T>(FutureTask<T> task, Thread thread) {
+    /** Returns what the call returned; throws what it threw, or when it takes longer. */
+    T get(Duration patience, String promise) throws InterruptedException {
+      try {
+        return task.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+      } catch (TimeoutException e) {
+        thread.interrupt();
+        throw new CheckFailed("not so within " + patience.toSeconds() + " s: " + promise);
+      } catch (ExecutionException e) {
+        throw unwrapped(e);
+      }
+    }
+  }
+
+  static <T> Call<T> start(Callable<T> action) {
+    FutureTask<T> task = new FutureTask<>(action);
+    return new Call<>(task, Thread.ofVirtual().start(task));
+  }
+
+  /** Makes {@code count} calls at once and returns what they returned, in order. */
+  static <T> List<T> all(int count, IntFunction<T> call) throws InterruptedException {
+    List<Callable<T>> calls = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      int number = i;
+      calls.add(() -> call.apply(number));
+    }
+    return all(calls);
+  }
+
+  static <T> List<T> all(List<Callable<T>> calls) throws InterruptedException {
+    ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    try {
+      List<T> results = new ArrayList<>();
+      for (Future<T> future : threads.invokeAll(calls, 60, TimeUnit.SECONDS)) {
+        results.add(future.get());
+      }
+      return results;
+    } catch (CancellationException e) {
+      throw new CheckFailed("not so within 60 s: " + calls.size() + " calls at once return");
+    } catch (ExecutionException e) {
+      throw unwrapped(e);
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  private static RuntimeException unwrapped(ExecutionException e) {
+    return switch (e.getCause()) {
+      case SandboxException known -> known;
+      case CheckFailed failed -> failed;
+      case null -> new CheckFailed("a call failed: " + e);
+      default -> new CheckFailed("a call threw " + e.getCause());
+    };
+  }
+}

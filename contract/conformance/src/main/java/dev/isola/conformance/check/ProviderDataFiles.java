@@ -1,0 +1,53 @@
+package dev.isola.conformance.check;
+
+import dev.isola.conformance.escape.ProbeContext;
+import java.io.IOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What a provider keeps on the host of sandboxes that exist. */
+final class ProviderDataFiles {
+  private static final int MOST = 200;
+
+  private final List<String> files = new ArrayList<>();
+  private final List<String> sockets = new ArrayList<>();
+
+  private ProviderDataFiles() {}
+
+  static ProviderDataFiles of(Path data) throws IOException {
+    ProviderDataFiles kept = new ProviderDataFiles();
+    Files.walkFileTree(data, kept.new Visitor());
+    return kept;
+  }
+
+  ProbeContext addTo(ProbeContext scene) {
+    return scene.with("installation", files).with("sockets", sockets);
+  }
+
+  private final class Visitor extends SimpleFileVisitor<Path> {
+    @Override
+    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+      List<String> list = attributes.isRegularFile() ? files : sockets;
+      if (!attributes.isSymbolicLink() && list.size() < MOST) {
+        list.add(file.toString());
+      }
+      return FileVisitResult.CONTINUE;
+    }
+
+    @Override
+    public FileVisitResult visitFileFailed(Path file, IOException e) {
+      return FileVisitResult.CONTINUE;
+    }
+
+    @Override
+    public FileVisitResult postVisitDirectory(Path folder, @Nullable IOException e) {
+      return FileVisitResult.CONTINUE;
+    }
+  }
+}

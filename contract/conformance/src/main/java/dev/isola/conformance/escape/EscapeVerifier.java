@@ -1,0 +1,113 @@
+package dev.isola.conformance.escape;
+
+import java.io.IOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * What the host sees of one attempt. Where it can see for itself, the program's word does not
+ * count. Called in before the attempt, heard after it.
+ */
+public final class EscapeVerifier {
+  private static final long PATIENCE_NANOS = 2_000_000_000L;
+  private static final int SETUID = 04000;
+
+  private final EscapeProbe probe;
+  private final ProbeContext host;
+  private final List<String> words;
+  private final Path folder;
+  private final Optional<String> before;
+
+  /**
+   * Looks at what the attempt may change.
+   *
+   * @param host what is planted on the host
+   * @param words what the program is told
+   * @param folder where on the host its files are
+   */
+  public EscapeVerifier(EscapeProbe probe, ProbeContext host, List<String> words, Path folder) {
+    this.probe = probe;
+    this.host = host;
+    this.words = words;
+    this.folder = folder;
+    this.before = probe.evidence() == EscapeProbe.Evidence.FILE ? content() : Optional.empty();
+  }
+
+  /**
+   * Returns how the attempt went in truth.
+   *
+   * @param alive whether the sandbox still answers
+   */
+  public ProbeResult verify(ProbeResult said, boolean alive) throws IOException {
+    boolean through =
+        switch (probe.evidence()) {
+          case OUTPUT -> said.escaped();
+          case FILE -> !content().equals(before);
+          case PROCESS -> isKilled(said);
+          case SANDBOX -> !alive || isKilled(said);
+          case SETUID -> holdsProgramOfRoot();
+        };
+    if (through == said.escaped()) {
+      return said;
+    }
+    return through
+        ? ProbeResult.got("the host sees it, though the program said " + said)
+        : ProbeResult.refused("the host sees nothing of it, though the program said " + said);
+  }
+
+  private Optional<String> content() {
+    return TargetFiles.content(words.get(1));
+  }
+
+  /** A process that was killed may need a moment to go. */
+  private boolean isKilled(ProbeResult said) {
+    Path process = Path.of("/proc", host.one("pid"));
+    long end = System.nanoTime() + (said.escaped() ? PATIENCE_NANOS : 0);
+    while (Files.exists(process) && System.nanoTime() - end < 0) {
+      LockSupport.parkNanos(1_000_000);
+    }
+    return !Files.exists(process);
+  }
+
+  private boolean holdsProgramOfRoot() throws IOException {
+    AtomicBoolean found = new AtomicBoolean();
+    String name = words.get(1);
+    Files.walkFileTree(
+        folder,
+        new SimpleFileVisitor<>() {
+          @Override
+          public FileVisitResult visitFile(Path file, BasicFileAttributes ignored) {
+            Path last = file.getFileName();
+            if (last != null && last.toString().startsWith(name) && isProgramOfRoot(file)) {
+              found.set(true);
+            }
+            return FileVisitResult.CONTINUE;
+          }
+
+          @Override
+          public FileVisitResult visitFileFailed(Path file, IOException e) {
+            return FileVisitResult.CONTINUE;
+          }
+        });
+    return found.get();
+  }
+
+  private static boolean isProgramOfRoot(Path file) {
+    try {
+      return Files.getAttribute(file, "unix:uid", LinkOption.NOFOLLOW_LINKS).equals(0)
+          && Files.getAttribute(file, "unix:mode", LinkOption.NOFOLLOW_LINKS)
+              instanceof Integer mode
+          && (mode & SETUID) != 0;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,66 @@
+package dev.isola.conformance.escape;
+
+import static dev.isola.conformance.escape.EscapeProbe.Topic.INHERITED_STATE;
+
+import dev.isola.conformance.escape.EscapeProbe.Reach;
+import dev.isola.spi.Isolation;
+import java.util.List;
+
+/** What a command was given without asking: descriptors, environment, session, rights. */
+final class InheritedStateProbes {
+  private InheritedStateProbes() {}
+
+  static List<EscapeProbe> all() {
+    return List.of(
+        EscapeProbe.of(
+                "serversEnvironmentIsNotInherited",
+                INHERITED_STATE,
+                "variables of the server",
+                scene -> FileProbes.with("environment", scene.all("environment")))
+            .fromProcess(),
+        EscapeProbe.of(
+                "noDescriptorIsInherited",
+                INHERITED_STATE,
+                "an open descriptor beyond the standard ones",
+                scene -> List.of("descriptors"))
+            .withControl(scene -> List.of("descriptors", "own"))
+            .fromProcess(),
+        EscapeProbe.of(
+                "serversSessionIsNotInherited",
+                INHERITED_STATE,
+                "the session and process group of the server",
+                scene ->
+                    List.of(
+                        "session",
+                        scene.one("session"),
+                        scene.one("namespace-pid"),
+                        scene.one("boot")))
+            .fromProcess(),
+        EscapeProbe.of(
+                "noTerminalIsInherited",
+                INHERITED_STATE,
+                "the server's terminal, by typing into it (TIOCSTI)",
+                scene -> List.of("terminal"))
+            .withControl(scene -> List.of("terminal", "own"))
+            .fromProcess(),
+        EscapeProbe.ofKernel(
+            "capabilitiesAreFew",
+            INHERITED_STATE,
+            "capabilities that a container does not need",
+            "capabilities"),
+        EscapeProbe.ofKernel(
+            "systemCallsAreFiltered", INHERITED_STATE, "every system call", "seccomp"),
+        EscapeProbe.of(
+                "setuidProgramsDoNotGiveTheHostsRoot",
+                INHERITED_STATE,
+                "the host's root, by a program that sets its user",
+                scene -> List.of("setuid", scene.one("boot")))
+            .withReach(Reach.KERNEL),
+        EscapeProbe.of(
+                "kernelIsItsOwn",
+                INHERITED_STATE,
+                "the host's kernel",
+                scene -> List.of("kernel", scene.one("boot")))
+            .withFloors(Isolation.KERNEL, Isolation.KERNEL));
+  }
+}

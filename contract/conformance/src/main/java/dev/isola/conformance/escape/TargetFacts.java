@@ -1,0 +1,35 @@
+package dev.isola.conformance.escape;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What {@code isola-probe plant} says: lines {@code name=value}, then {@code ready}. */
+public final class TargetFacts {
+  /** The last line. */
+  public static final String READY = "ready\n";
+
+  private TargetFacts() {}
+
+  public static Map<String, List<String>> parse(String output) {
+    Map<String, List<String>> facts = new HashMap<>();
+    for (String line : output.lines().toList()) {
+      int equals = line.indexOf('=');
+      if (equals > 0) {
+        facts.put(line.substring(0, equals), List.of(line.substring(equals + 1)));
+      }
+    }
+    return facts;
+  }
+
+  /** Returns what the program is told so that it plants under {@code scene}'s id. */
+  public static List<String> arguments(ProbeContext scene, String folder) {
+    return List.of(
+        "plant",
+        scene.id(),
+        scene.mark(),
+        "file=" + folder + "/" + scene.mark() + "-file",
+        "unix=" + folder + "/" + scene.mark() + "-server",
+        "channel=" + folder + "/" + scene.mark() + "-agent");
+  }
+}

@@ -1,0 +1,104 @@
+package dev.isola.conformance.leak;
+
+import dev.isola.codec.proc.ProcessStat;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A process that bears the mark: on its command line (agents, supervisors), in its environment
+ * (commands), or by standing in the data folder.
+ *
+ * @param startTime in clock ticks since boot: a pid alone may be somebody else's by now
+ */
+record MarkedProcess(long pid, long startTime, String why, String commandLine) {
+  private static final Path PROC = Path.of("/proc");
+  private static final int LONGEST = 120;
+
+  static List<MarkedProcess> find(ScanScope scope) {
+    List<MarkedProcess> found = new ArrayList<>();
+    long self = ProcessHandle.current().pid();
+    for (String name : ProcFiles.names(PROC)) {
+      if (Character.isDigit(name.charAt(0)) && Long.parseLong(name) != self) {
+        look(PROC.resolve(name), scope).ifPresent(found::add);
+      }
+    }
+    return found;
+  }
+
+  TrackedResource thing() {
+    String words = "process " + pid + " (" + commandLine + "), " + why;
+    return new TrackedResource(TrackedResource.Kind.PROCESS, pid + "@" + startTime, words);
+  }
+
+  /** Returns the network namespace as {@code net:[inode]}; empty when the process is gone. */
+  String network() {
+    return ProcFiles.link(PROC.resolve(pid + "/ns/net"));
+  }
+
+  static String ownNetwork() {
+    return ProcFiles.link(PROC.resolve("self/ns/net"));
+  }
+
+  private static Optional<MarkedProcess> look(Path process, ScanScope scope) {
+    List<String> words = Arrays.asList(ProcFiles.text(process.resolve("cmdline")).split("\0"));
+    Optional<String> why =
+        byCommandLine(words, scope)
+            .or(() -> byEnvironment(process, scope))
+            .or(() -> byFolder(process, scope));
+    return why.flatMap(reason -> alive(process, reason, String.join(" ", words)));
+  }
+
+  private static Optional<String> byCommandLine(List<String> words, ScanScope scope) {
+    Optional<String> instance = after(words, "--instance");
+    Optional<String> sandbox = after(words, "--sandbox");
+    return instance.isPresent() && sandbox.isPresent() && scope.ownsInstance(instance.get())
+        ? Optional.of("an agent or supervisor of sandbox " + sandbox.get())
+        : Optional.empty();
+  }
+
+  private static Optional<String> after(List<String> words, String option) {
+    int at = words.indexOf(option);
+    return at >= 0 && at + 1 < words.size() ? Optional.of(words.get(at + 1)) : Optional.empty();
+  }
+
+  private static Optional<String> byEnvironment(Path process, ScanScope scope) {
+    String instance = "";
+    String sandbox = "";
+    for (String variable : ProcFiles.text(process.resolve("environ")).split("\0")) {
+      if (variable.startsWith("ISOLA_INSTANCE=")) {
+        instance = variable.substring("ISOLA_INSTANCE=".length());
+      } else if (variable.startsWith("ISOLA_SANDBOX=")) {
+        sandbox = variable.substring("ISOLA_SANDBOX=".length());
+      }
+    }
+    return !sandbox.isEmpty() && scope.ownsInstance(instance)
+        ? Optional.of("a command of sandbox " + sandbox)
+        : Optional.empty();
+  }
+
+  /** A command may throw its environment away, but it still stands somewhere. */
+  private static Optional<String> byFolder(Path process, ScanScope scope) {
+    if (scope.dataFolders().isEmpty()) {
+      return Optional.empty();
+    }
+    String folder = ProcFiles.link(process.resolve("cwd"));
+    return scope.ownsPath(folder) ? Optional.of("in " + folder) : Optional.empty();
+  }
+
+  private static Optional<MarkedProcess> alive(Path process, String why, String commandLine) {
+    String shown =
+        commandLine.length() > LONGEST ? commandLine.substring(0, LONGEST) + "…" : commandLine;
+    return ProcessStat.read(process)
+        .filter(stat -> !stat.isZombie())
+        .map(
+            stat ->
+                new MarkedProcess(
+                    Long.parseLong(process.getFileName().toString()),
+                    stat.startTime(),
+                    why,
+                    shown.strip()));
+  }
+}

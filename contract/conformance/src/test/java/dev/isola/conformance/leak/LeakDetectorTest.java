@@ -1,0 +1,347 @@
+package dev.isola.conformance.leak;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.SandboxId;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Plants a leak of each kind and sees the census find it; then takes it away again. */
+class LeakDetectorTest {
+  private final InstanceId instance =
+      new InstanceId(SandboxId.random(RandomGenerator.getDefault()).value());
+  private final InstanceId other =
+      new InstanceId(SandboxId.random(RandomGenerator.getDefault()).value());
+  @TempDir Path data;
+  @TempDir Path otherData;
+
+  /** Something that can fail like a command line tool. */
+  private interface Step {
+    void take() throws IOException, InterruptedException;
+  }
+
+  /**
+   * Plants, looks, removes, looks again. A plant that this machine does not allow is a test that
+   * was not run.
+   */
+  private void found(String words, Step plant, Step remove)
+      throws IOException, InterruptedException {
+    LeakDetector census = new LeakDetector(instance, data);
+    LeakDetector neighbour = new LeakDetector(other, otherData);
+    ResourceScan before = census.scan();
+    plant.take();
+    List<String> leaked;
+    List<TrackedResource> besides;
+    try {
+      leaked = ResourceScan.difference(before, census.scan());
+      besides = neighbour.scan().resources();
+    } finally {
+      remove.take();
+    }
+    assertThat(leaked).singleElement().asString().contains(words);
+    assertThat(besides).isEmpty();
+    assertThat(census.leakedSince(before)).isEmpty();
+  }
+
+  private static void orNotRun(Step plant, String what) throws InterruptedException {
+    try {
+      plant.take();
+    } catch (IOException e) {
+      Assumptions.abort("NOT RUN: this machine does not let us " + what + ": " + e.getMessage());
+    }
+  }
+
+  private static void command(String... words) throws IOException, InterruptedException {
+    said(words);
+  }
+
+  private static String said(String... words) throws IOException, InterruptedException {
+    Process process = new ProcessBuilder(words).redirectErrorStream(true).start();
+    try {
+      String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      if (process.waitFor() != 0) {
+        throw new IOException(String.join(" ", words) + ": " + said.strip());
+      }
+      return said.strip();
+    } finally {
+      end(process);
+    }
+  }
+
+  /** The JVM closes the pipes some time after the end; the next census must not see half of it. */
+  private static void end(Process process) throws IOException, InterruptedException {
+    process.destroyForcibly().waitFor();
+    process.getOutputStream().close();
+    process.getInputStream().close();
+    process.getErrorStream().close();
+  }
+
+  @Test
+  void nothingIsNothing() {
+    LeakDetector census = new LeakDetector(instance, data);
+    ResourceScan before = census.scan();
+    assertThat(before.resources()).isEmpty();
+    assertThat(census.leakedSince(before)).isEmpty();
+  }
+
+  @Test
+  void processWithTheMarkInItsEnvironment() throws IOException, InterruptedException {
+    ProcessBuilder command = new ProcessBuilder("sleep", "300");
+    command.environment().put("ISOLA_SANDBOX", "planted");
+    command.environment().put("ISOLA_INSTANCE", instance.value());
+    processFound(command, "(sleep 300), a command of sandbox planted");
+  }
+
+  @Test
+  void processWithTheMarksOnItsCommandLine() throws IOException, InterruptedException {
+    ProcessBuilder agent =
+        new ProcessBuilder(
+            "sh", "-c", "read x", "agent", "--instance", instance.value(), "--sandbox", "planted");
+    processFound(agent, "an agent or supervisor of sandbox planted");
+  }
+
+  @Test
+  void processThatThrewItsMarksAwayButStandsInTheFolder() throws IOException, InterruptedException {
+    ProcessBuilder command = new ProcessBuilder("sleep", "300").directory(data.toFile());
+    command.environment().clear();
+    processFound(command, "(sleep 300), in " + data);
+  }
+
+  private void processFound(ProcessBuilder command, String words)
+      throws IOException, InterruptedException {
+    LeakDetector census = new LeakDetector(instance, data);
+    ResourceScan before = census.scan();
+    Process process = command.start();
+    List<String> leaked;
+    try {
+      leaked = ResourceScan.difference(before, census.scan());
+      assertThat(leaked)
+          .anySatisfy(line -> assertThat(line).contains("process " + process.pid(), words))
+          .allSatisfy(line -> assertThat(line).containsAnyOf("process ", "pipes of this JVM"));
+      assertThat(new LeakDetector(other, otherData).scan().resources()).isEmpty();
+    } finally {
+      end(process);
+    }
+    assertThat(census.leakedSince(before)).isEmpty();
+  }
+
+  @Test
+  void everyInstanceCountsInTheCensusOfEverything() throws IOException, InterruptedException {
+    ProcessBuilder command = new ProcessBuilder("sleep", "300");
+    command.environment().put("ISOLA_SANDBOX", "planted" + instance);
+    Process process = command.start();
+    try {
+      assertThat(ResourceScan.scan().resources())
+          .anySatisfy(thing -> assertThat(thing.description()).contains("planted" + instance));
+    } finally {
+      end(process);
+    }
+  }
+
+  @Test
+  void folder() throws IOException, InterruptedException {
+    Path folder = data.resolve("sandboxes/planted");
+    found(
+        "folder " + folder,
+        () -> Files.createDirectories(folder),
+        () -> {
+          Files.delete(folder);
+          Files.delete(folder.getParent());
+        });
+  }
+
+  @Test
+  void folderOfAProviderInAnInstallation() throws IOException, InterruptedException {
+    Path folder = data.resolve("provider/sandboxes/planted");
+    found("folder " + folder, () -> Files.createDirectories(folder), () -> Files.delete(folder));
+  }
+
+  @Test
+  void unixSocket() throws IOException, InterruptedException {
+    Path path = data.resolve("agent");
+    ServerSocketChannel socket = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+    found(
+        "unix socket " + path, () -> socket.bind(UnixDomainSocketAddress.of(path)), socket::close);
+  }
+
+  @Test
+  void descriptorIntoTheFolder() throws IOException, InterruptedException {
+    FileOutputStream[] open = new FileOutputStream[1];
+    found(
+        "of this JVM: " + data.resolve("file"),
+        () -> open[0] = new FileOutputStream(data.resolve("file").toFile()),
+        () -> open[0].close());
+  }
+
+  /** One whose owner lives is no leak. */
+  @Test
+  void launcherWhoseOwnerIsGone() throws IOException, InterruptedException {
+    Path programs = Files.createDirectories(data.resolve("bin"));
+    Path ours = programs.resolve("launch-" + ProcessHandle.current().pid() + "-1");
+    Path left = programs.resolve("launch-" + (1L << 30) + "-1"); // more than any process has
+    try (ServerSocketChannel one = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+      one.bind(UnixDomainSocketAddress.of(ours));
+      ServerSocketChannel other = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+      LeakDetector census = new LeakDetector(instance, data);
+      assertThat(census.scan().resources()).isEmpty();
+      found(
+          "unix socket " + left, () -> other.bind(UnixDomainSocketAddress.of(left)), other::close);
+    }
+  }
+
+  @Test
+  void socketOfThisJvm() throws IOException, InterruptedException {
+    // Opening the first one makes the JVM keep descriptors of its own.
+    SocketChannel.open(StandardProtocolFamily.UNIX).close();
+    SocketChannel[] open = new SocketChannel[1];
+    found(
+        "sockets of this JVM: ",
+        () -> open[0] = SocketChannel.open(StandardProtocolFamily.UNIX),
+        () -> open[0].close());
+  }
+
+  @Test
+  void cgroup() throws IOException, InterruptedException {
+    List<MountPoint> mounts = MountPoint.all();
+    Path hierarchy =
+        mounts.stream()
+            .filter(
+                mount ->
+                    mount.type().equals("cgroup")
+                        && List.of(mount.options().split(",")).contains("pids"))
+            .findFirst()
+            .or(() -> mounts.stream().filter(mount -> mount.type().equals("cgroup2")).findFirst())
+            .map(mount -> Path.of(mount.path()))
+            .orElse(null);
+    Assumptions.assumeTrue(hierarchy != null, "NOT RUN: no cgroup hierarchy is mounted");
+    Path group = hierarchy.resolve("isola-" + instance);
+    found(
+        "cgroup " + group,
+        () -> orNotRun(() -> Files.createDirectory(group), "make a cgroup"),
+        () -> Files.delete(group));
+  }
+
+  @Test
+  void mountInTheFolder() throws IOException, InterruptedException {
+    Path point = Files.createDirectory(data.resolve("a mount"));
+    found(
+        "mount of isola-planted (tmpfs) at " + point,
+        () ->
+            orNotRun(
+                () -> command("mount", "-t", "tmpfs", "isola-planted", point.toString()), "mount"),
+        () -> command("umount", point.toString()));
+  }
+
+  @Test
+  void loopDeviceOfAFileInTheFolder() throws IOException, InterruptedException {
+    Path file = Files.write(data.resolve("disk"), new byte[1 << 20]);
+    List<String> device = new ArrayList<>();
+    found(
+        "loop device loop",
+        () ->
+            orNotRun(
+                () -> device.add(said("losetup", "--find", "--show", file.toString())),
+                "loop devices"),
+        () -> command("losetup", "--detach", device.getFirst()));
+  }
+
+  @Test
+  void networkNamespaceWithAName() throws IOException, InterruptedException {
+    String name = "isola-" + instance;
+    found(
+        "network namespace " + name,
+        () ->
+            orNotRun(() -> command("ip", "netns", "add", name), "make a network namespace with ip"),
+        () -> command("ip", "netns", "del", name));
+  }
+
+  /** Its two ends stay down, so nothing else on the machine takes notice. */
+  @Test
+  void networkInterface() throws IOException, InterruptedException {
+    Assumptions.assumeTrue(
+        Files.exists(Path.of("/sys/class/net/lo")), "NOT RUN: no /sys/class/net");
+    String name = "p" + instance.value().substring(0, 13);
+    String alias = "isola-" + instance + "-planted";
+    found(
+        "network interface " + name + " (" + alias + ")",
+        () -> {
+          orNotRun(
+              () -> command("ip", "link", "add", name, "type", "veth", "peer", "name", name + "p"),
+              "make an interface with ip");
+          command("ip", "link", "set", "dev", name, "alias", alias);
+        },
+        () -> command("ip", "link", "delete", "dev", name));
+  }
+
+  @Test
+  void networkNamespaceOfAMarkedProcess() throws IOException, InterruptedException {
+    ProcessBuilder command =
+        new ProcessBuilder("unshare", "--net", "sleep", "300")
+            .redirectError(ProcessBuilder.Redirect.DISCARD);
+    command.environment().put("ISOLA_SANDBOX", "planted");
+    command.environment().put("ISOLA_INSTANCE", instance.value());
+    LeakDetector census = new LeakDetector(instance, data);
+    Process[] process = new Process[1];
+    orNotRun(() -> process[0] = command.start(), "run unshare");
+    try {
+      // Until then it is still unshare, or has ended because it may not.
+      await()
+          .until(
+              () ->
+                  !process[0].isAlive()
+                      || census.scan().resources().stream()
+                          .anyMatch(thing -> thing.description().contains("(sleep 300)")));
+      Assumptions.assumeTrue(process[0].isAlive(), "NOT RUN: unshare --net is not allowed");
+      assertThat(census.scan().resources())
+          .anySatisfy(
+              thing ->
+                  assertThat(thing.description())
+                      .contains("network namespace net:[", "of process " + process[0].pid()));
+    } finally {
+      end(process[0]);
+    }
+  }
+
+  @Test
+  void whatIsJustEndingGetsAMoment() throws IOException, InterruptedException {
+    LeakDetector census = new LeakDetector(instance, data);
+    ResourceScan before = census.scan();
+    Path folder = Files.createDirectories(data.resolve("sandboxes/ending"));
+    Thread ending =
+        Thread.ofVirtual()
+            .start(
+                () -> {
+                  // Not before it has been seen once.
+                  await().until(() -> !ResourceScan.difference(before, census.scan()).isEmpty());
+                  folder.toFile().delete();
+                });
+    assertThat(census.leakedSince(before)).isEmpty();
+    ending.join();
+  }
+
+  @Test
+  void keptDescriptorsAreAllowedUpToACount() {
+    ResourceScan before = new ResourceScan(List.of(), Map.of("sockets", 2));
+    ResourceScan after = new ResourceScan(List.of(), Map.of("sockets", 4));
+    assertThat(ResourceScan.difference(before, after))
+        .containsExactly("sockets of this JVM: 2 before, 4 now");
+    assertThat(ResourceScan.difference(before.allowingDescriptors(Map.of("sockets", 4)), after))
+        .isEmpty();
+  }
+}

@@ -1,0 +1,32 @@
+package dev.isola.spi.spec;
+
+import java.util.regex.Pattern;
+
+/**
+ * Something mounted into a sandbox.
+ *
+ * @param source the host's path for {@link Type#BIND}, a name for {@link Type#VOLUME}, empty for
+ *     {@link Type#TMPFS}
+ * @param destination absolute path inside the sandbox
+ */
+public record VolumeMount(Type type, String source, String destination, boolean readOnly) {
+  public enum Type {
+    BIND,
+    VOLUME,
+    TMPFS
+  }
+
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,127}");
+
+  /**
+   * Returns whether a text can name a volume: letters, digits, {@code . _ -}, at most 128, the
+   * first a letter or digit.
+   */
+  public static boolean isValidName(String text) {
+    return NAME.matcher(text).matches();
+  }
+
+  public static VolumeMount bind(String source, String destination, boolean readOnly) {
+    return new VolumeMount(Type.BIND, source, destination, readOnly);
+  }
+}

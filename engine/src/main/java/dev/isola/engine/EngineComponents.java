@@ -1,0 +1,202 @@
+package dev.isola.engine;
+
+import dev.isola.engine.admission.AdmissionControl;
+import dev.isola.engine.admission.Capacity;
+import dev.isola.engine.admission.CapacityPool;
+import dev.isola.engine.admission.Headroom;
+import dev.isola.engine.api.Log;
+import dev.isola.engine.api.ProviderInstance;
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigKeys;
+import dev.isola.engine.event.EventLog;
+import dev.isola.engine.health.HealthMonitor;
+import dev.isola.engine.lease.SandboxLeases;
+import dev.isola.engine.lifecycle.ActivityTracker;
+import dev.isola.engine.lifecycle.ExpirySweeper;
+import dev.isola.engine.lifecycle.LiveSandboxes;
+import dev.isola.engine.lifecycle.Quarantine;
+import dev.isola.engine.lifecycle.Retention;
+import dev.isola.engine.lifecycle.SandboxCreator;
+import dev.isola.engine.lifecycle.SandboxDestroyer;
+import dev.isola.engine.lifecycle.SandboxOperations;
+import dev.isola.engine.lifecycle.SandboxPlacer;
+import dev.isola.engine.lifecycle.SandboxRecorder;
+import dev.isola.engine.lifecycle.SecretEnvStore;
+import dev.isola.engine.lifecycle.SnapshotSuspension;
+import dev.isola.engine.lifecycle.Suspender;
+import dev.isola.engine.lifecycle.SuspensionStorage;
+import dev.isola.engine.metrics.GaugeValues;
+import dev.isola.engine.metrics.Instrumentation;
+import dev.isola.engine.metrics.Metrics;
+import dev.isola.engine.placement.Fallback;
+import dev.isola.engine.pool.WarmPool;
+import dev.isola.engine.reconcile.Reconciler;
+import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.engine.selection.ProviderSelector;
+import dev.isola.engine.snapshot.LazySnapshotStore;
+import dev.isola.engine.snapshot.SnapshotImages;
+import dev.isola.engine.snapshot.SnapshotService;
+import dev.isola.engine.snapshot.SnapshotSuspensionStorage;
+import dev.isola.engine.trace.Tracer;
+import dev.isola.engine.usage.UsageMonitor;
+import dev.isola.spi.Hosting;
+import dev.isola.store.Ledger;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** The parts of an engine, made from its configuration and put together. */
+final class EngineComponents implements AutoCloseable {
+  private static final Duration HOUR = Duration.ofHours(1);
+
+  /** Well within the time for which sandboxes list executions that have ended. */
+  private static final Duration EXECUTIONS_INTERVAL = Duration.ofSeconds(5);
+
+  final Ledger ledger;
+  final ProviderRegistry registry;
+  final Log log;
+  final TaskScheduler schedule;
+  final AdmissionControl admission;
+  final EventLog events;
+  final SandboxRecorder book;
+  final Quarantine quarantine;
+  final LiveSandboxes living;
+  final Metrics metrics;
+  final Tracer traces;
+  final Instrumentation measured;
+  final LazySnapshotStore store;
+  final SnapshotService snapshots;
+  final SecretEnvStore secrets;
+  final SandboxDestroyer ender;
+  final ProviderSelector selector;
+  final SandboxCreator creator;
+  final SandboxOperations operations;
+  final ExpirySweeper expiry;
+  final Reconciler reconciler;
+  final WarmPool pool;
+  final UsageMonitor usage;
+  final Retention retention;
+
+  EngineComponents(
+      Config config,
+      Ledger ledger,
+      ProviderRegistry registry,
+      HealthMonitor health,
+      InstantSource clock,
+      Log log) {
+    this.ledger = ledger;
+    this.registry = registry;
+    this.log = log;
+    schedule = new TaskScheduler(log);
+    admission = admission(config, registry, clock);
+    events = new EventLog(ledger);
+    book = new SandboxRecorder(ledger, events, clock);
+    quarantine = new Quarantine(events, clock, log);
+    living = new LiveSandboxes(registry, admission);
+    metrics = Metrics.open(config);
+    traces = Tracer.open(config, metrics);
+    ActivityTracker uses = new ActivityTracker();
+    measured = new Instrumentation(traces.instrument(metrics.recorder()), uses);
+    store =
+        new LazySnapshotStore(
+            config.get(ConfigKeys.DATA).resolve("snapshots"),
+            config.get(ConfigKeys.SNAPSHOTS_PLACE),
+            config.get(ConfigKeys.SNAPSHOTS_ENDPOINT));
+    snapshots = new SnapshotService(store, book, living, events, measured, clock, log);
+    SnapshotImages images = new SnapshotImages(store, measured);
+    secrets = new SecretEnvStore(ledger, config.get(ConfigKeys.DATA));
+    SuspensionStorage suspensions =
+        new SnapshotSuspensionStorage(snapshots, images, registry, secrets, log);
+    ender = new SandboxDestroyer(book, registry, living, suspensions, secrets, log);
+    selector = new ProviderSelector(config.policy(), registry.instances());
+    SandboxPlacer choosing =
+        new SandboxPlacer(selector, health::awaitFirstProbes, new Fallback(clock, log), images);
+    creator =
+        new SandboxCreator(
+            choosing, admission, registry, book, ender, living, events, secrets, clock);
+    SnapshotSuspension snapshotSuspension =
+        new SnapshotSuspension(book, living, registry, admission, suspensions, clock, log);
+    Suspender suspender = new Suspender(book, living, snapshotSuspension, clock, log);
+    operations = new SandboxOperations(book, living, snapshotSuspension, suspender, clock);
+    expiry = new ExpirySweeper(ledger, book, ender, suspender, uses, quarantine, clock, log);
+    SandboxLeases leases = new SandboxLeases(config.get(ConfigKeys.DATA));
+    reconciler =
+        new Reconciler(
+            ledger, registry, book, ender, living, snapshotSuspension, leases, quarantine, log);
+    pool = new WarmPool(config.pool(), creator, ledger, book, ender, clock, log);
+    usage =
+        new UsageMonitor(living, book, events, config.get(ConfigKeys.USAGE_WARN_AT), clock, log);
+    retention = new Retention(ledger, secrets, config.get(ConfigKeys.RETENTION), clock);
+    metrics.registerGauges(
+        () ->
+            new GaugeValues(
+                ledger.sandboxes().countByState(),
+                admission.usage(),
+                registry.names().stream()
+                    .collect(Collectors.toMap(name -> name, admission::reserved)),
+                pool.size(),
+                pool.stats(),
+                health.current(),
+                usage.latest(),
+                quarantine.size()),
+        registry.names());
+  }
+
+  /** A capacity of its own counts for a provider alone; one elsewhere is not this machine. */
+  private static AdmissionControl admission(
+      Config config, ProviderRegistry registry, InstantSource clock) {
+    Duration patience = config.get(ConfigKeys.ADMISSION_QUEUE_TIMEOUT);
+    Map<String, CapacityPool> own = new HashMap<>();
+    config
+        .capacities()
+        .forEach(
+            (name, resources) -> {
+              ProviderInstance instance = registry.instances().get(name);
+              if (instance != null) {
+                boolean local = instance.profile().hosting() == Hosting.LOCAL;
+                own.put(
+                    name,
+                    new CapacityPool(
+                        Capacity.ofProvider(name, resources),
+                        local ? config.headroom() : Headroom.UNCHECKED,
+                        patience,
+                        clock));
+              }
+            });
+    Capacity shared = Capacity.ofInstallation(config.capacity());
+    return new AdmissionControl(new CapacityPool(shared, config.headroom(), patience, clock), own);
+  }
+
+  /** Puts in order what an earlier engine left, then begins the recurring work. */
+  void start(Config config) {
+    reconciler.reconcile();
+    Duration expiryInterval = config.get(ConfigKeys.EXPIRY_INTERVAL);
+    Duration reconcileInterval = config.get(ConfigKeys.RECONCILE_INTERVAL);
+    Duration kept = config.get(ConfigKeys.RETENTION);
+    schedule.every(expiryInterval, "expiry", expiry::sweep);
+    schedule.every(reconcileInterval, "reconcile", reconciler::reconcile);
+    schedule.every(expiryInterval, "lost", reconciler::reconcileIfAnyEnded);
+    schedule.every(reconcileInterval, "pool", pool::refill);
+    schedule.every(config.get(ConfigKeys.USAGE_INTERVAL), "usage", usage::sample);
+    schedule.every(retentionInterval(kept), "retention", retention::purge);
+    schedule.every(
+        EXECUTIONS_INTERVAL, "executions", () -> measured.executions().sweep(living.all(), log));
+    schedule.once("retention", retention::purge);
+    schedule.once("pool", pool::refill);
+  }
+
+  /** Returns how often it is looked for what was kept long enough. */
+  static Duration retentionInterval(Duration kept) {
+    return kept.compareTo(HOUR) < 0 ? kept : HOUR;
+  }
+
+  /** Lets go of what outlives sandboxes; the recurring work has ended. */
+  @Override
+  public void close() {
+    store.close();
+    traces.close();
+    metrics.close();
+  }
+}

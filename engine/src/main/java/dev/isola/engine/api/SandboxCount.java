@@ -1,0 +1,10 @@
+package dev.isola.engine.api;
+
+import dev.isola.spi.SandboxState;
+
+/**
+ * How many sandboxes of a provider are in a state.
+ *
+ * @param pooled whether they are in the warm pool, unclaimed
+ */
+public record SandboxCount(String provider, SandboxState state, boolean pooled, long count) {}

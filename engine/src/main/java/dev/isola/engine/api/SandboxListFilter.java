@@ -1,0 +1,74 @@
+package dev.isola.engine.api;
+
+import dev.isola.spi.SandboxState;
+import java.time.Instant;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Which sandboxes to list; what is empty does not narrow.
+ *
+ * @param labels every one of them has to match
+ * @param startedAfter when they were ordered
+ * @param newestFirst the oldest come first otherwise
+ */
+public record SandboxListFilter(
+    Set<SandboxState> states,
+    Optional<String> provider,
+    Map<String, String> labels,
+    Optional<Boolean> pooled,
+    Optional<Instant> startedAfter,
+    boolean newestFirst) {
+
+  public static final SandboxListFilter ALL =
+      new SandboxListFilter(
+          Set.of(), Optional.empty(), Map.of(), Optional.empty(), Optional.empty(), false);
+
+  public SandboxListFilter {
+    states = Set.copyOf(states);
+    labels = Map.copyOf(labels);
+  }
+
+  public SandboxListFilter states(SandboxState first, SandboxState... more) {
+    return new SandboxListFilter(
+        EnumSet.of(first, more), provider, labels, pooled, startedAfter, newestFirst);
+  }
+
+  /** Narrows to everything of which something may be left. */
+  public SandboxListFilter notDestroyed() {
+    return new SandboxListFilter(
+        EnumSet.complementOf(EnumSet.of(SandboxState.DESTROYED)),
+        provider,
+        labels,
+        pooled,
+        startedAfter,
+        newestFirst);
+  }
+
+  public SandboxListFilter provider(String name) {
+    return new SandboxListFilter(
+        states, Optional.of(name), labels, pooled, startedAfter, newestFirst);
+  }
+
+  public SandboxListFilter label(String name, String value) {
+    Map<String, String> more = new HashMap<>(labels);
+    more.put(name, value);
+    return new SandboxListFilter(states, provider, more, pooled, startedAfter, newestFirst);
+  }
+
+  public SandboxListFilter pooled(boolean unclaimed) {
+    return new SandboxListFilter(
+        states, provider, labels, Optional.of(unclaimed), startedAfter, newestFirst);
+  }
+
+  public SandboxListFilter startedAfter(Instant time) {
+    return new SandboxListFilter(states, provider, labels, pooled, Optional.of(time), newestFirst);
+  }
+
+  public SandboxListFilter newestFirst(boolean reversed) {
+    return new SandboxListFilter(states, provider, labels, pooled, startedAfter, reversed);
+  }
+}

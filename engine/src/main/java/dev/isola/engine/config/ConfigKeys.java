@@ -1,0 +1,196 @@
+package dev.isola.engine.config;
+
+import dev.isola.engine.api.ProviderNames;
+import dev.isola.engine.selection.DeploymentMode;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.Secret;
+import dev.isola.spi.spec.NetworkMode;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/** All keys but those of {@code providers} and {@code pool}. docs/config.md explains each. */
+public final class ConfigKeys {
+  private static final Duration SECOND = Duration.ofSeconds(1);
+  private static final Duration HOUR = Duration.ofHours(1);
+
+  public static final ConfigKey<String> PROVIDER =
+      ConfigKey.of(
+          "provider", new ScalarTypes.ProviderName(), ProviderNames.AUTO, "SANDBOX_PROVIDER");
+  public static final ConfigKey<DeploymentMode> DEPLOYMENT_MODE =
+      ConfigKey.of(
+          "deployment_mode", new EnumType<>(DeploymentMode.class), DeploymentMode.SELF_HOSTED);
+  public static final ConfigKey<Isolation> FLOOR =
+      ConfigKey.of("floor", new EnumType<>(Isolation.class), Isolation.CONTAINER);
+  public static final ConfigKey<Boolean> ALLOW_PROCESS =
+      ConfigKey.of("allow_process", new ScalarTypes.Flag(), false);
+  public static final ConfigKey<Boolean> ALLOW_HOST_NETWORK =
+      ConfigKey.of("allow_host_network", new ScalarTypes.Flag(), false);
+  public static final ConfigKey<Boolean> ALLOW_HOST_FOLDERS =
+      ConfigKey.of("allow_host_folders", new ScalarTypes.Flag(), false);
+  public static final ConfigKey<Boolean> MICROVM_FALLBACK =
+      ConfigKey.of(
+          "local_microvm_fallback_to_remote",
+          new ScalarTypes.Flag(),
+          true,
+          "LOCAL_MICROVM_FALLBACK_TO_REMOTE");
+  public static final ConfigKey<Duration> HEALTH_INTERVAL =
+      ConfigKey.of("health.interval", new DurationType(SECOND, HOUR), Duration.ofSeconds(30));
+  public static final ConfigKey<Duration> HEALTH_TIMEOUT =
+      ConfigKey.of(
+          "health.timeout",
+          new DurationType(Duration.ofMillis(100), Duration.ofMinutes(1)),
+          Duration.ofSeconds(5));
+  public static final ConfigKey<Duration> EXPIRY_INTERVAL =
+      ConfigKey.of("expiry.interval", new DurationType(Duration.ofMillis(100), HOUR), SECOND);
+  public static final ConfigKey<Duration> RETENTION =
+      ConfigKey.of(
+          "retention",
+          new DurationType(Duration.ofMinutes(1), Duration.ofDays(3650)),
+          Duration.ofDays(7));
+  public static final ConfigKey<Duration> RECONCILE_INTERVAL =
+      ConfigKey.of("reconcile.interval", new DurationType(SECOND, HOUR), Duration.ofSeconds(30));
+  public static final ConfigKey<Duration> USAGE_INTERVAL =
+      ConfigKey.of("usage.interval", new DurationType(SECOND, HOUR), Duration.ofSeconds(30));
+  public static final ConfigKey<Double> USAGE_WARN_AT =
+      ConfigKey.of("usage.warn_at", new ScalarTypes.Decimal(0.01, 1), 0.9);
+  public static final ConfigKey<Double> ADMISSION_MEMORY_OVERCOMMIT =
+      ConfigKey.of("admission.memory_overcommit", new ScalarTypes.Decimal(0.1, 1_000_000), 4.0);
+  public static final ConfigKey<Double> ADMISSION_MAX_MEMORY_PRESSURE =
+      ConfigKey.of("admission.max_memory_pressure", new ScalarTypes.Decimal(0.1, 100), 10.0);
+  public static final ConfigKey<Double> ADMISSION_CPU_OVERCOMMIT =
+      ConfigKey.of("admission.cpu_overcommit", new ScalarTypes.Decimal(0, 1_000_000), 0.0);
+  public static final ConfigKey<Long> ADMISSION_MEMORY_MB =
+      ConfigKey.of("admission.memory_mb", new ScalarTypes.WholeNumber(0, 1L << 40), 0L);
+  public static final ConfigKey<Double> ADMISSION_CPU =
+      ConfigKey.of("admission.cpu", new ScalarTypes.Decimal(0, 1_000_000), 0.0);
+  public static final ConfigKey<Duration> ADMISSION_QUEUE_TIMEOUT =
+      ConfigKey.of(
+          "admission.queue_timeout", new DurationType(Duration.ZERO, HOUR), Duration.ofSeconds(30));
+  public static final ConfigKey<Duration> SANDBOX_TTL =
+      ConfigKey.of(
+          "sandbox.ttl",
+          new DurationType(Duration.ZERO, Duration.ofDays(3650)),
+          Duration.ofHours(24));
+  public static final ConfigKey<ShutdownAction> SHUTDOWN =
+      ConfigKey.of("shutdown", new EnumType<>(ShutdownAction.class), ShutdownAction.LEAVE);
+  public static final ConfigKey<Optional<Secret>> STORE_URL =
+      ConfigKey.of("store.url", new ScalarTypes.StoreUrl(), Optional.empty());
+  public static final ConfigKey<String> SNAPSHOTS_PLACE =
+      ConfigKey.of("snapshots.place", new ScalarTypes.SnapshotLocation(), "");
+  public static final ConfigKey<Optional<URI>> SNAPSHOTS_ENDPOINT =
+      ConfigKey.of("snapshots.endpoint", new ScalarTypes.WebUrl(), Optional.empty());
+  public static final ConfigKey<Boolean> METRICS_PROMETHEUS =
+      ConfigKey.of("metrics.prometheus", new ScalarTypes.Flag(), true);
+  public static final ConfigKey<Optional<URI>> METRICS_OTLP_URL =
+      ConfigKey.of("metrics.otlp.url", new ScalarTypes.WebUrl(), Optional.empty());
+  public static final ConfigKey<Duration> METRICS_OTLP_INTERVAL =
+      ConfigKey.of("metrics.otlp.interval", new DurationType(SECOND, HOUR), Duration.ofMinutes(1));
+  public static final ConfigKey<Optional<URI>> TRACES_OTLP_URL =
+      ConfigKey.of("traces.otlp.url", new ScalarTypes.WebUrl(), Optional.empty());
+  public static final ConfigKey<String> SERVER_HOST =
+      ConfigKey.of("server.host", new ScalarTypes.HostName(), "127.0.0.1");
+  public static final ConfigKey<Long> SERVER_PORT =
+      ConfigKey.of("server.port", new ScalarTypes.WholeNumber(0, 65_535), 7777L);
+  public static final ConfigKey<List<String>> SERVER_DOMAINS =
+      ConfigKey.of("server.domains", new ScalarTypes.DomainNames(), List.of());
+  public static final ConfigKey<Optional<Path>> SERVER_TLS_CERT =
+      ConfigKey.of("server.tls.cert", new ScalarTypes.PemFile(), Optional.empty());
+  public static final ConfigKey<Optional<Path>> SERVER_TLS_KEY =
+      ConfigKey.of("server.tls.key", new ScalarTypes.PemFile(), Optional.empty());
+  public static final ConfigKey<Boolean> SERVER_TLS_OR_PLAIN =
+      ConfigKey.of("server.tls.or_plain", new ScalarTypes.Flag(), false);
+  public static final ConfigKey<Long> SERVER_RATE =
+      ConfigKey.of("server.rate.per_second", new ScalarTypes.WholeNumber(0, 1_000_000), 0L);
+  public static final ConfigKey<Long> SERVER_BURST =
+      ConfigKey.of("server.rate.burst", new ScalarTypes.WholeNumber(1, 1_000_000), 100L);
+  public static final ConfigKey<Long> SERVER_FAILURES =
+      ConfigKey.of("server.auth.failures", new ScalarTypes.WholeNumber(0, 1_000_000), 60L);
+  public static final ConfigKey<Long> SERVER_REQUESTS =
+      ConfigKey.of("server.concurrent.requests", new ScalarTypes.WholeNumber(0, 1_000_000), 1024L);
+  public static final ConfigKey<Long> SERVER_STREAMS =
+      ConfigKey.of("server.concurrent.streams", new ScalarTypes.WholeNumber(0, 1_000_000), 256L);
+  public static final ConfigKey<Long> SERVER_PREVIEWS =
+      ConfigKey.of("server.concurrent.previews", new ScalarTypes.WholeNumber(0, 1_000_000), 512L);
+  public static final ConfigKey<Long> SERVER_PREVIEWS_PER_SANDBOX =
+      ConfigKey.of(
+          "server.concurrent.previews_per_sandbox",
+          new ScalarTypes.WholeNumber(0, 1_000_000),
+          128L);
+  public static final ConfigKey<Boolean> SERVER_AUDIT =
+      ConfigKey.of("server.audit.enabled", new ScalarTypes.Flag(), true);
+  public static final ConfigKey<Long> SERVER_AUDIT_SIZE =
+      ConfigKey.of("server.audit.size_mb", new ScalarTypes.WholeNumber(1, 1024), 16L);
+  public static final ConfigKey<Boolean> SERVER_AUDIT_PREVIEWS =
+      ConfigKey.of("server.audit.previews", new ScalarTypes.Flag(), false);
+  public static final ConfigKey<LogFormat> LOG_FORMAT =
+      ConfigKey.of("log.format", new EnumType<>(LogFormat.class), LogFormat.AUTO);
+  public static final ConfigKey<NetworkMode> E2B_NETWORK =
+      ConfigKey.of("e2b.network", new EnumType<>(NetworkMode.class), NetworkMode.NONE);
+  public static final ConfigKey<Path> DATA =
+      ConfigKey.of("data", new ScalarTypes.Folder(), MachineInfo::dataFolder);
+
+  public static final List<ConfigKey<?>> ALL =
+      List.of(
+          PROVIDER,
+          DEPLOYMENT_MODE,
+          FLOOR,
+          ALLOW_PROCESS,
+          ALLOW_HOST_NETWORK,
+          ALLOW_HOST_FOLDERS,
+          MICROVM_FALLBACK,
+          HEALTH_INTERVAL,
+          HEALTH_TIMEOUT,
+          EXPIRY_INTERVAL,
+          RETENTION,
+          RECONCILE_INTERVAL,
+          USAGE_INTERVAL,
+          USAGE_WARN_AT,
+          ADMISSION_MEMORY_OVERCOMMIT,
+          ADMISSION_MAX_MEMORY_PRESSURE,
+          ADMISSION_CPU_OVERCOMMIT,
+          ADMISSION_MEMORY_MB,
+          ADMISSION_CPU,
+          ADMISSION_QUEUE_TIMEOUT,
+          SANDBOX_TTL,
+          SHUTDOWN,
+          STORE_URL,
+          SNAPSHOTS_PLACE,
+          SNAPSHOTS_ENDPOINT,
+          METRICS_PROMETHEUS,
+          METRICS_OTLP_URL,
+          METRICS_OTLP_INTERVAL,
+          TRACES_OTLP_URL,
+          SERVER_HOST,
+          SERVER_PORT,
+          SERVER_DOMAINS,
+          SERVER_TLS_CERT,
+          SERVER_TLS_KEY,
+          SERVER_TLS_OR_PLAIN,
+          SERVER_RATE,
+          SERVER_BURST,
+          SERVER_FAILURES,
+          SERVER_REQUESTS,
+          SERVER_STREAMS,
+          SERVER_PREVIEWS,
+          SERVER_PREVIEWS_PER_SANDBOX,
+          SERVER_AUDIT,
+          SERVER_AUDIT_SIZE,
+          SERVER_AUDIT_PREVIEWS,
+          LOG_FORMAT,
+          E2B_NETWORK,
+          DATA);
+
+  private ConfigKeys() {}
+
+  static Optional<ConfigKey<?>> find(String name) {
+    for (ConfigKey<?> key : ALL) {
+      if (key.name().equals(name)) {
+        return Optional.of(key);
+      }
+    }
+    return Optional.empty();
+  }
+}

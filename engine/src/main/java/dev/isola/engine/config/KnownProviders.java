@@ -1,0 +1,113 @@
+package dev.isola.engine.config;
+
+import dev.isola.document.Suggestion;
+import dev.isola.engine.api.ProviderNames;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+
+/** The providers that a configuration may name: those installed, and instances of them. */
+final class KnownProviders {
+  /** It becomes the name of a folder, a metric label and a part of variables. */
+  private static final Pattern INSTANCE = Pattern.compile("[a-z][a-z0-9]*(-[a-z0-9]+)*");
+
+  private static final int MAX_LENGTH = 40;
+
+  private final TreeSet<String> types = new TreeSet<>();
+  private final TreeSet<String> known = new TreeSet<>();
+  private final LayeredConfig layers;
+
+  KnownProviders(Collection<String> installed, LayeredConfig layers) {
+    types.addAll(installed);
+    types.addAll(ProviderNames.ALIASED);
+    known.addAll(types);
+    this.layers = layers;
+  }
+
+  Collection<String> known() {
+    return Collections.unmodifiableSet(known);
+  }
+
+  /** Returns the provider's own name; refuses one that is not known. */
+  Optional<String> resolve(String written, ValueOrigin origin, String key) {
+    String name = ProviderNames.canonical(written);
+    if (known.contains(name) || (name.equals(ProviderNames.AUTO) && !key.equals("providers"))) {
+      return Optional.of(name);
+    }
+    layers.reject(
+        origin,
+        key,
+        "names no provider: " + ValueType.truncated(written) + Suggestion.hint(written, known));
+    return Optional.empty();
+  }
+
+  /** Makes the name of an instance known, before what may name it is read. */
+  void declareInstance(String name, String type) {
+    if (types.contains(type) && isInstance(name)) {
+      known.add(name);
+    }
+  }
+
+  private static boolean isInstance(String name) {
+    return INSTANCE.matcher(name).matches()
+        && name.length() <= MAX_LENGTH
+        && !name.equals(ProviderNames.AUTO);
+  }
+
+  /**
+   * Returns the name of a provider that has settings; refuses one that is neither a type nor an
+   * instance of a type.
+   *
+   * @param type the type that is set for it, if any
+   */
+  Optional<String> resolveConfigured(String written, Optional<String> type, ValueOrigin origin) {
+    String name = ProviderNames.canonical(written);
+    String key = "providers." + written;
+    if (types.contains(name)) {
+      if (type.isPresent() && !type.get().equals(name)) {
+        layers.reject(
+            origin, key, "is a type of provider itself; choose another name for an instance");
+        return Optional.empty();
+      }
+      return Optional.of(name);
+    }
+    if (type.isEmpty()) {
+      return known.contains(name) ? Optional.of(name) : unknown(written, origin);
+    }
+    if (!types.contains(type.get())) {
+      layers.reject(
+          origin,
+          key + ".type",
+          "is not a type of provider: "
+              + ValueType.truncated(type.get())
+              + Suggestion.hint(type.get(), types)
+              + "; there are "
+              + String.join(", ", types));
+      return Optional.empty();
+    }
+    if (!isInstance(name)) {
+      layers.reject(
+          origin,
+          key,
+          "is not a name for an instance: use at most "
+              + MAX_LENGTH
+              + " lower-case letters, digits and dashes, such as docker-east");
+      return Optional.empty();
+    }
+    known.add(name);
+    return Optional.of(name);
+  }
+
+  private Optional<String> unknown(String written, ValueOrigin origin) {
+    layers.reject(
+        origin,
+        "providers",
+        "names no provider: "
+            + ValueType.truncated(written)
+            + Suggestion.hint(written, types)
+            + "; an instance with a name of its own needs a type");
+    return Optional.empty();
+  }
+}

@@ -1,0 +1,24 @@
+package dev.isola.engine.config;
+
+import java.nio.file.Path;
+
+/** Where a value came from. */
+public sealed interface ValueOrigin {
+  record Default() implements ValueOrigin {}
+
+  record File(Path path, int line) implements ValueOrigin {}
+
+  record Environment(String variable) implements ValueOrigin {}
+
+  record Flag(String flag) implements ValueOrigin {}
+
+  /** Returns it for a person: {@code isola.yaml:3}, {@code environment ISOLA_FLOOR}. */
+  default String description() {
+    return switch (this) {
+      case Default() -> "default";
+      case File(Path path, int line) -> path + ":" + line;
+      case Environment(String variable) -> "environment " + variable;
+      case Flag(String flag) -> "flag " + flag;
+    };
+  }
+}

@@ -1,0 +1,115 @@
+package dev.isola.engine.lifecycle;
+
+import dev.isola.document.request.CreateRequest;
+import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.engine.startup.Startup;
+import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.InvalidRequest;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.store.Failpoint;
+import dev.isola.store.SandboxEntry;
+import java.time.Duration;
+import java.util.Optional;
+
+/** One sandbox being made. Before a provider is tried it is written who that is. */
+final class SandboxCreation {
+  private final SandboxRecorder book;
+  private final ProviderRegistry registry;
+  private final CreateRequest request;
+  private final SandboxSpec spec;
+  private final Optional<ForkSource> forkSource;
+  private final EngineImages images;
+  private final boolean defaultTtl;
+  private final Startup startup;
+  private SandboxEntry entry;
+
+  SandboxCreation(
+      SandboxEntry entry,
+      SandboxRecorder book,
+      ProviderRegistry registry,
+      SandboxRequest order,
+      EngineImages images) {
+    this.entry = entry;
+    this.book = book;
+    this.registry = registry;
+    this.request = order.request();
+    this.spec = request.spec();
+    this.forkSource = order.forkSource();
+    this.images = images;
+    this.defaultTtl = order.defaultTtl();
+    this.startup = order.startup();
+  }
+
+  SandboxSpec spec() {
+    return spec;
+  }
+
+  SandboxEntry entry() {
+    return entry;
+  }
+
+  Startup startup() {
+    return startup;
+  }
+
+  Sandbox createAt(String name) {
+    Provider provider = registry.get(name);
+    if (!entry.provider().equals(name)) {
+      ProviderInfo info = provider.info();
+      entry =
+          book.update(entry, entry.toBuilder().provider(name, info.isolation()).build())
+              .orElseThrow(() -> destroyedDuringCreate(spec.id()));
+      Failpoint.CREATE_MOVED_ON.reach();
+    }
+    Failpoint.CREATE_MAKING.reach();
+    Sandbox sandbox =
+        forkSource.isPresent()
+            ? forkSource.get().workspace().create(Deadlines.forProvider(request))
+            : create(provider);
+    try {
+      if (forkSource.isPresent()) {
+        forkSource.get().nonWorkspaceFiles().accept(sandbox);
+      } else {
+        images.populate(spec, sandbox, name);
+      }
+      return sandbox;
+    } catch (SandboxException e) {
+      provider.destroy(spec.id(), DestroyOptions.FORCE); // who makes it next begins anew
+      throw e;
+    }
+  }
+
+  /** Where the backend refuses a ttl that the client never asked for, it gets what is allowed. */
+  private Sandbox create(Provider provider) {
+    SandboxSpec given = Deadlines.forProvider(request.with(images.baseSpec(spec)));
+    try {
+      return provider.create(given);
+    } catch (InvalidRequest e) {
+      String most = e.context().get(Provider.MAX_TTL_SECONDS);
+      if (!defaultTtl || most == null) {
+        throw e;
+      }
+      Duration ttl = Duration.ofSeconds(Long.parseLong(most));
+      entry =
+          book.update(entry, entry.toBuilder().expiresAt(entry.createdAt().plus(ttl)).build())
+              .orElseThrow(() -> destroyedDuringCreate(spec.id()));
+      return provider.create(given.toBuilder().deadline(ttl).build());
+    }
+  }
+
+  static SandboxException destroyedDuringCreate(SandboxId id) {
+    return Fault.of(
+            ErrorCode.SANDBOX_DESTROYED,
+            "sandbox " + id + " was destroyed while it was made",
+            "create a new sandbox")
+        .sandbox(id)
+        .exception();
+  }
+}

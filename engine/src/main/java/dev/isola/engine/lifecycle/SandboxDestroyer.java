@@ -1,0 +1,128 @@
+package dev.isola.engine.lifecycle;
+
+import dev.isola.engine.api.Log;
+import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.Provider;
+import dev.isola.store.Failpoint;
+import dev.isola.store.SandboxEntry;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+/**
+ * Takes sandboxes down. That it is being done is written first: whatever happens then, somebody
+ * finishes it.
+ */
+public final class SandboxDestroyer {
+  private final SandboxRecorder book;
+  private final ProviderRegistry registry;
+  private final LiveSandboxes living;
+  private final SuspensionStorage suspensions;
+  private final SecretEnvStore secrets;
+  private final Log log;
+
+  public SandboxDestroyer(
+      SandboxRecorder book,
+      ProviderRegistry registry,
+      LiveSandboxes living,
+      SuspensionStorage suspensions,
+      SecretEnvStore secrets,
+      Log log) {
+    this.book = book;
+    this.registry = registry;
+    this.living = living;
+    this.suspensions = suspensions;
+    this.secrets = secrets;
+    this.log = log;
+  }
+
+  /**
+   * Destroys a sandbox and returns when nothing is left of it. Does nothing to one that is gone.
+   *
+   * @param why what the ledger remembers
+   * @throws dev.isola.spi.error.NotFound when there never was one
+   */
+  public void destroy(SandboxId id, DestroyOptions how, String why) {
+    destroyIf(id, any -> true, how, why);
+  }
+
+  /** Ends a sandbox if it is, at that moment, still what it was taken for. */
+  public void destroyIf(
+      SandboxId id, Predicate<SandboxEntry> still, DestroyOptions how, String why) {
+    Failpoint.END_BEGUN.reach();
+    SandboxEntry entry =
+        book.modify(id, current -> still.test(current) ? terminating(current, why) : current);
+    if (entry.state() == SandboxState.TERMINATING) {
+      finishDestroy(entry, how);
+    }
+  }
+
+  private SandboxEntry terminating(SandboxEntry current, String why) {
+    return switch (current.state()) {
+      case DESTROYED, TERMINATING -> current;
+      case CREATING, RUNNING, PAUSED, STOPPED, ERROR ->
+          book.withState(current, SandboxState.TERMINATING, why);
+    };
+  }
+
+  /** Destroys what is written down as terminating, and writes that it is done. */
+  public void finishDestroy(SandboxEntry terminating, DestroyOptions how) {
+    SandboxId id = terminating.id();
+    Failpoint.END_WRITTEN.reach();
+    Optional<String> remains = destroyAtProvider(terminating, how);
+    Failpoint.END_DESTROYED.reach();
+    living.remove(id);
+    Failpoint.END_DROPPED.reach();
+    SuspensionState.snapshot(terminating).ifPresent(suspensions::delete);
+    book.modify(
+        id,
+        current ->
+            current.state() == SandboxState.TERMINATING
+                ? book.withState(current, SandboxState.DESTROYED, remains.orElse(null))
+                : current);
+    secrets.remove(id);
+    Failpoint.END_FINISHED.reach();
+  }
+
+  /**
+   * Destroys a sandbox at its provider. When that fails and yet no process is left, what remains is
+   * files: the sandbox is gone for its client and holds no memory or processors. The reconciler
+   * finds the remains in the provider's inventory and destroys them until nothing is left.
+   *
+   * @return why something remains
+   */
+  private Optional<String> destroyAtProvider(SandboxEntry terminating, DestroyOptions how) {
+    if (terminating.provider().isEmpty()) {
+      return Optional.empty(); // a record that could not be read; no provider is known to have it
+    }
+    Provider provider = registry.get(terminating.provider());
+    try {
+      provider.destroy(terminating.id(), how);
+      return Optional.empty();
+    } catch (SandboxException e) {
+      if (e.code() == ErrorCode.UNSAVED_WORK || isRunning(provider, terminating.id(), e)) {
+        throw e;
+      }
+      String why =
+          terminating.cause().map(cause -> cause + "; ").orElse("")
+              + "files remain and are removed later: "
+              + e.fault().problem();
+      log.warning("sandbox " + terminating.id() + " has no process left; " + why);
+      return Optional.of(why);
+    }
+  }
+
+  /** A provider attaches to whatever still runs; of what it does not answer nothing is known. */
+  private static boolean isRunning(Provider provider, SandboxId id, SandboxException failure) {
+    try {
+      return provider.attach(id).isPresent();
+    } catch (SandboxException e) {
+      failure.addSuppressed(e);
+      return true;
+    }
+  }
+}

@@ -1,0 +1,119 @@
+package dev.isola.engine.lifecycle;
+
+import dev.isola.codec.json.Json;
+import dev.isola.document.SpecDocument;
+import dev.isola.document.request.CreateRequest;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.Secret;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** A request as the ledger keeps it: its document, as text. */
+public final class SpecCodec {
+
+  /**
+   * What one sandbox has and another one of the same kind has not. What is required decides who
+   * makes it, and that is compared beside the hash.
+   */
+  private static final List<String> PER_SANDBOX_FIELDS =
+      List.of("id", "tags", "ttlSeconds", "require");
+
+  private static final String SECRET = "secretEnv";
+
+  private SpecCodec() {}
+
+  /**
+   * Returns the text of a request. Of secret variables it has the names; {@link SecretEnvStore} has
+   * them.
+   */
+  public static String encode(CreateRequest request) {
+    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(request));
+    Map<String, Secret> secrets = request.spec().secretEnv();
+    if (!secrets.isEmpty()) {
+      document.put(SECRET, List.copyOf(secrets.keySet()));
+    }
+    return Json.canonical(document);
+  }
+
+  /**
+   * Reads the request of a record, without the values of its secret variables.
+   *
+   * @throws dev.isola.spi.error.Conflict when it cannot be read: it is damaged, or this version
+   *     refuses what an earlier one has stored
+   */
+  public static CreateRequest decode(String text, SandboxId id) {
+    try {
+      Map<String, Object> document = Json.parseObject(text);
+      document.remove(SECRET);
+      return SpecDocument.fromMap(document, () -> id);
+    } catch (RuntimeException e) { // of JSON, of records, and refusals of the document
+      String why = e instanceof SandboxException known ? known.fault().problem() : e.toString();
+      throw Fault.of(
+              ErrorCode.ILLEGAL_STATE,
+              "the stored spec of sandbox " + id + " cannot be read: " + why,
+              "destroy the sandbox, or use the version of Isola that made it")
+          .sandbox(id)
+          .exception(e);
+    }
+  }
+
+  /** Returns the names of the secret variables of a stored spec. */
+  public static List<String> secretNames(String text) {
+    return Json.parseObject(text).get(SECRET) instanceof List<?> names
+        ? names.stream().map(String::valueOf).toList()
+        : List.of();
+  }
+
+  /** Returns the hash of what a request says that makes two sandboxes interchangeable. */
+  public static String hash(CreateRequest request) {
+    return hash(request, Optional.empty());
+  }
+
+  /**
+   * Returns the hash of what makes two sandboxes interchangeable.
+   *
+   * @param imageDigest of the image that the name in the spec stands for
+   */
+  public static String hash(CreateRequest request, Optional<String> imageDigest) {
+    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(request));
+    PER_SANDBOX_FIELDS.forEach(document::remove);
+    imageDigest.ifPresent(digest -> document.put("imageDigest", digest));
+    return sha256(Json.canonical(document));
+  }
+
+  /**
+   * Returns the hash of all that a caller asked for, but for the id. What a template has may change
+   * until a request is repeated; the request is the same.
+   */
+  static String requestHash(CreateRequest request) {
+    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(request.withRequestedSpec()));
+    request.template().ifPresent(template -> document.put("template", template.name()));
+    document.remove("id");
+    document.put("wish", request.placement().provider().toString());
+    request.placement().region().ifPresent(region -> document.put("region", region));
+    Map<String, Secret> secrets = request.spec().secretEnv();
+    if (!secrets.isEmpty()) {
+      document.put(SECRET, List.copyOf(secrets.keySet())); // no hash tells a value
+    }
+    return sha256(Json.canonical(document));
+  }
+
+  private static String sha256(String text) {
+    try {
+      byte[] hash =
+          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+      return HexFormat.of().formatHex(hash);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java has SHA-256", e);
+    }
+  }
+}

@@ -1,0 +1,15 @@
+package dev.isola.engine.metrics;
+
+import java.util.Locale;
+
+/** What bytes belong to. */
+public enum ByteCategory {
+  FILE,
+  TREE,
+  /** Input and output of commands. */
+  STREAM;
+
+  String label() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

@@ -1,0 +1,193 @@
+package dev.isola.engine.metrics;
+
+import dev.isola.engine.admission.Resources;
+import dev.isola.engine.pool.WarmPool;
+import dev.isola.engine.usage.UsageTotals;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.SandboxException;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import java.util.Collection;
+import java.util.Locale;
+import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Meters of how things stand. All of them are there from the beginning, at zero: what appears only
+ * once something went wrong cannot be watched.
+ */
+final class EngineGauges {
+  private static final double BYTES_PER_MB = 1 << 20;
+
+  private final MeterRegistry registry;
+  private final Supplier<GaugeValues> levels;
+
+  EngineGauges(MeterRegistry registry, Supplier<GaugeValues> levels) {
+    this.registry = registry;
+    this.levels = levels;
+  }
+
+  void register(Collection<String> providers) {
+    for (String provider : providers) {
+      Tags tags = Tags.of("provider", provider);
+      for (SandboxState state : SandboxState.values()) {
+        if (state != SandboxState.DESTROYED) {
+          gauge(
+              "isola.sandboxes",
+              "Sandboxes that are not destroyed, those of the pool included",
+              tags.and("state", state.name().toLowerCase(Locale.ROOT)),
+              now -> sandboxes(now, provider, state));
+        }
+      }
+      gauge("isola.pool.ready", "Warm sandboxes", tags, now -> ready(now, provider));
+      gauge(
+          "isola.usage.memory.bytes",
+          "Memory that running sandboxes used when they were last looked at",
+          tags,
+          now -> (double) used(now, provider).memoryBytes());
+      gauge(
+          "isola.usage.processes",
+          "Processes that running sandboxes had when they were last looked at",
+          tags,
+          now -> (double) used(now, provider).processes());
+      gauge(
+          "isola.provider.healthy",
+          "1 where the provider could make a sandbox now, 0 where not",
+          tags,
+          now -> healthy(now, provider));
+      gauge(
+          "isola.provider.memory.promised.bytes",
+          "Memory promised to the provider's sandboxes",
+          tags,
+          now -> promised(now, provider).memoryMb() * BYTES_PER_MB);
+      gauge(
+          "isola.provider.cpu.promised",
+          "Processors promised to the provider's sandboxes",
+          tags,
+          now -> promised(now, provider).milliCpu() / 1000.0);
+    }
+    gauge(
+        "isola.sandboxes.quarantined",
+        "Sandboxes whose records cannot be read",
+        Tags.empty(),
+        GaugeValues::quarantined);
+    pool();
+    admission();
+  }
+
+  private void pool() {
+    gauge("isola.pool.size", "Warm sandboxes to keep", Tags.empty(), GaugeValues::poolSize);
+    counter("isola.pool.hits", "Orders that got a warm sandbox", Tags.empty(), EngineGauges::hits);
+    for (String reason : WarmPool.MISS_REASONS) {
+      counter(
+          "isola.pool.misses",
+          "Orders that got none, and why",
+          Tags.of("reason", reason.replace(' ', '_')),
+          now -> (double) now.poolStats().misses().getOrDefault(reason, 0L));
+    }
+    gauge(
+        "isola.pool.hit.ratio",
+        "Part of the orders that got a warm sandbox since the start; 0 before the first",
+        Tags.empty(),
+        EngineGauges::hitRatio);
+  }
+
+  private void admission() {
+    promised("promised", "Promised to sandboxes", now -> now.admission().reserved());
+    promised("capacity", "What may be promised", now -> now.admission().capacity());
+    gauge(
+        "isola.admission.waiting",
+        "Orders that wait for room",
+        Tags.empty(),
+        now -> now.admission().waiting());
+  }
+
+  private interface ResourceGauge {
+    Resources of(GaugeValues now);
+  }
+
+  private void promised(String what, String words, ResourceGauge room) {
+    gauge(
+        "isola.admission.memory." + what + ".bytes",
+        words,
+        Tags.empty(),
+        now -> limited(room.of(now).memoryMb()) * BYTES_PER_MB);
+    gauge(
+        "isola.admission.cpu." + what,
+        words,
+        Tags.empty(),
+        now -> limited(room.of(now).milliCpu()) / 1000);
+  }
+
+  private static double limited(long amount) {
+    return amount >= Resources.UNLIMITED ? Double.POSITIVE_INFINITY : amount;
+  }
+
+  private static double sandboxes(GaugeValues now, String provider, SandboxState state) {
+    return (double)
+        now.sandboxes().stream()
+            .filter(one -> one.provider().equals(provider) && one.state() == state)
+            .mapToLong(one -> one.count())
+            .sum();
+  }
+
+  private static double ready(GaugeValues now, String provider) {
+    return (double)
+        now.sandboxes().stream()
+            .filter(one -> one.provider().equals(provider) && one.pooled())
+            .filter(one -> one.state() == SandboxState.RUNNING)
+            .mapToLong(one -> one.count())
+            .sum();
+  }
+
+  private static double healthy(GaugeValues now, String provider) {
+    return now.statuses().stream().anyMatch(one -> one.name().equals(provider) && one.usable())
+        ? 1
+        : 0;
+  }
+
+  private static Resources promised(GaugeValues now, String provider) {
+    return now.reserved().getOrDefault(provider, Resources.NONE);
+  }
+
+  private static UsageTotals used(GaugeValues now, String provider) {
+    return now.usage().getOrDefault(provider, UsageTotals.NOTHING);
+  }
+
+  private static double hits(GaugeValues now) {
+    return (double) now.poolStats().hits();
+  }
+
+  private static double hitRatio(GaugeValues now) {
+    double hits = (double) now.poolStats().hits();
+    double all =
+        hits + now.poolStats().misses().values().stream().mapToDouble(Long::doubleValue).sum();
+    return all == 0 ? 0 : hits / all;
+  }
+
+  private void gauge(String name, String words, Tags tags, ToDoubleFunction<GaugeValues> value) {
+    Gauge.builder(name, levels, source -> read(source, value))
+        .description(words)
+        .tags(tags)
+        .strongReference(true)
+        .register(registry);
+  }
+
+  private void counter(String name, String words, Tags tags, ToDoubleFunction<GaugeValues> value) {
+    FunctionCounter.builder(name, levels, source -> read(source, value))
+        .description(words)
+        .tags(tags)
+        .register(registry);
+  }
+
+  /** A ledger that does not answer has no value; the meters of everything else go on. */
+  private static double read(Supplier<GaugeValues> source, ToDoubleFunction<GaugeValues> value) {
+    try {
+      return value.applyAsDouble(source.get());
+    } catch (SandboxException e) {
+      return Double.NaN;
+    }
+  }
+}

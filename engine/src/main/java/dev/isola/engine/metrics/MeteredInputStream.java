@@ -1,0 +1,78 @@
+package dev.isola.engine.metrics;
+
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+
+/** Counts what is read, and tells once, when it is closed, whether reading went well. */
+final class MeteredInputStream extends FilterInputStream {
+  /** Is told at the end. */
+  interface CloseListener {
+    void closed(long bytes, boolean good);
+  }
+
+  private final CloseListener end;
+  private long bytes;
+  private boolean good = true;
+  private boolean closed;
+
+  MeteredInputStream(InputStream inner, CloseListener end) {
+    super(inner);
+    this.end = end;
+  }
+
+  private interface ReadCall {
+    long read() throws IOException;
+  }
+
+  private long counted(ReadCall reading) throws IOException {
+    boolean done = false;
+    try {
+      long count = reading.read();
+      bytes += Math.max(0, count);
+      done = true;
+      return count;
+    } finally {
+      good &= done;
+    }
+  }
+
+  @Override
+  public int read() throws IOException {
+    byte[] one = new byte[1];
+    return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+  }
+
+  @Override
+  public int read(byte[] buffer, int from, int length) throws IOException {
+    return (int) counted(() -> in.read(buffer, from, length));
+  }
+
+  @Override
+  public long skip(long count) throws IOException {
+    return in.skip(count);
+  }
+
+  /** What the stream itself can pass on without copying it here stays that way. */
+  @Override
+  public long transferTo(OutputStream out) throws IOException {
+    return counted(() -> in.transferTo(out));
+  }
+
+  @Override
+  public void close() throws IOException {
+    try {
+      in.close();
+    } finally {
+      if (!closed) {
+        closed = true;
+        end.closed(bytes, good);
+      }
+    }
+  }
+
+  long bytes() {
+    return bytes;
+  }
+}

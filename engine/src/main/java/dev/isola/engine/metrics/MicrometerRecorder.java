@@ -1,0 +1,190 @@
+package dev.isola.engine.metrics;
+
+import dev.isola.spi.error.ErrorCode;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.LongStream;
+
+/** Records into meters. They are looked up by small keys, which is cheaper than by their tags. */
+final class MicrometerRecorder implements MetricsRecorder {
+  /** From a warm sandbox to a build, in milliseconds. */
+  private static final Duration[] BOUNDS =
+      LongStream.of(
+              1, 2, 3, 5, 10, 15, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000,
+              300_000, 1_800_000)
+          .mapToObj(Duration::ofMillis)
+          .toArray(Duration[]::new);
+
+  private final MeterRegistry registry;
+  private final Map<Object, Timer> timers = new ConcurrentHashMap<>();
+  private final Map<Object, Counter> counters = new ConcurrentHashMap<>();
+
+  MicrometerRecorder(MeterRegistry registry) {
+    this.registry = registry;
+  }
+
+  private record SpawnKey(String provider, boolean warm, boolean good) {}
+
+  private record OperationKey(EngineOperation deed, String provider, boolean good) {}
+
+  private record StartKey(String provider) {}
+
+  private record EndKey(String provider, ExecutionOutcome how) {}
+
+  private record OomKey(String provider) {}
+
+  private record TransferKey(String provider, Direction direction, boolean good) {}
+
+  private record BytesKey(String provider, ByteCategory cargo, Direction direction) {}
+
+  private record SnapshotBytesKey(String provider, String kind) {}
+
+  private record HttpRequestKey(String method, String route, int hundreds) {}
+
+  private record ErrorKey(EngineOperation deed, ErrorCode code) {}
+
+  @Override
+  public void recordCreate(String provider, boolean warm, boolean good, long nanos) {
+    timer(
+            new SpawnKey(provider, warm, good),
+            "isola.spawn",
+            "From the order of a sandbox to the answer",
+            () -> provider(provider).and("start", warm ? "warm" : "cold").and(outcome(good)))
+        .record(nanos, TimeUnit.NANOSECONDS);
+  }
+
+  @Override
+  public void recordOperation(EngineOperation deed, String provider, boolean good, long nanos) {
+    timer(
+            new OperationKey(deed, provider, good),
+            "isola." + deed.label(),
+            "What was done to a sandbox as a whole",
+            () -> provider(provider).and(outcome(good)))
+        .record(nanos, TimeUnit.NANOSECONDS);
+  }
+
+  @Override
+  public void recordExecutionStart(String provider) {
+    counter(
+            new StartKey(provider),
+            "isola.executions",
+            "Commands that were started",
+            () -> provider(provider))
+        .increment();
+  }
+
+  @Override
+  public void recordExecutionEnd(String provider, ExecutionOutcome how, long nanos) {
+    timer(
+            new EndKey(provider, how),
+            "isola.execution",
+            "Commands that ended",
+            () -> provider(provider).and("outcome", how.label()))
+        .record(nanos, TimeUnit.NANOSECONDS);
+    if (how == ExecutionOutcome.OUT_OF_MEMORY) {
+      counter(
+              new OomKey(provider),
+              "isola.oom",
+              "Commands that were killed at the memory limit",
+              () -> provider(provider))
+          .increment();
+    }
+  }
+
+  @Override
+  public void recordTransfer(String provider, Direction direction, boolean good, long nanos) {
+    timer(
+            new TransferKey(provider, direction, good),
+            "isola.file.transfer",
+            "Files and trees moved between the caller and a sandbox",
+            () -> provider(provider).and("direction", direction.label()).and(outcome(good)))
+        .record(nanos, TimeUnit.NANOSECONDS);
+  }
+
+  @Override
+  public void recordBytes(String provider, ByteCategory cargo, Direction direction, long bytes) {
+    if (bytes > 0) {
+      counter(
+              new BytesKey(provider, cargo, direction),
+              "isola.bytes",
+              "Bytes into and out of sandboxes",
+              () -> provider(provider).and("kind", cargo.label(), "direction", direction.label()))
+          .increment((double) bytes);
+    }
+  }
+
+  @Override
+  public void recordHttpRequest(String method, String route, int status, long nanos) {
+    timer(
+            new HttpRequestKey(method, route, status / 100),
+            "isola.http.requests",
+            "Requests over HTTP, to the end of the answer",
+            () -> Tags.of("method", method, "route", route, "status", status / 100 + "xx"))
+        .record(nanos, TimeUnit.NANOSECONDS);
+  }
+
+  @Override
+  public void recordSnapshot(String provider, long bytes, long newBytes, long storedBytes) {
+    snapshotBytes(provider, "taken", bytes);
+    snapshotBytes(provider, "new", newBytes);
+    snapshotBytes(provider, "stored", storedBytes);
+  }
+
+  private void snapshotBytes(String provider, String kind, long bytes) {
+    counter(
+            new SnapshotBytesKey(provider, kind),
+            "isola.snapshot.bytes",
+            "Bytes of snapshots: taken in all, new to the store, stored of those",
+            () -> provider(provider).and("kind", kind))
+        .increment((double) bytes);
+  }
+
+  @Override
+  public void recordError(EngineOperation deed, ErrorCode code) {
+    counter(
+            new ErrorKey(deed, code),
+            "isola.errors",
+            "Errors that callers got",
+            () -> Tags.of("operation", deed.label(), "code", code.name().toLowerCase(Locale.ROOT)))
+        .increment();
+  }
+
+  private Timer timer(Object key, String name, String words, Supplier<Tags> tags) {
+    Timer known = timers.get(key);
+    return known != null
+        ? known
+        : timers.computeIfAbsent(
+            key,
+            any ->
+                Timer.builder(name)
+                    .description(words)
+                    .tags(tags.get())
+                    .serviceLevelObjectives(BOUNDS)
+                    .register(registry));
+  }
+
+  private Counter counter(Object key, String name, String words, Supplier<Tags> tags) {
+    Counter known = counters.get(key);
+    return known != null
+        ? known
+        : counters.computeIfAbsent(
+            key,
+            any -> Counter.builder(name).description(words).tags(tags.get()).register(registry));
+  }
+
+  private static Tags provider(String name) {
+    return Tags.of("provider", name);
+  }
+
+  private static Tags outcome(boolean good) {
+    return Tags.of("outcome", good ? "ok" : "error");
+  }
+}

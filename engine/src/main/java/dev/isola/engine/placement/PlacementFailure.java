@@ -1,0 +1,73 @@
+package dev.isola.engine.placement;
+
+import dev.isola.engine.selection.Rejection;
+import dev.isola.engine.selection.Rejection.Kind;
+import dev.isola.engine.selection.Selection;
+import dev.isola.spi.error.Category;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The one error for when nobody is left: it names each provider, its reason and what to do. */
+final class PlacementFailure {
+  private PlacementFailure() {}
+
+  static SandboxException error(
+      Selection selection, List<ProviderAttempt> attempts, List<SandboxException> failures) {
+    List<Rejection> told =
+        selection.rejections().stream()
+            .filter(one -> one.kind() != Kind.NOT_NAMED)
+            .filter(one -> selection.explicit() || one.kind() != Kind.OTHER_REGION)
+            .toList();
+    List<String> reasons = new ArrayList<>();
+    attempts.forEach(one -> reasons.add(one.toString()));
+    told.forEach(one -> reasons.add(one.provider() + ": " + one.reason()));
+    String list = reasons.isEmpty() ? "there is none" : String.join("; ", reasons);
+    Fault fault =
+        Fault.of(code(told, failures), what(attempts) + " (" + list + ")", remedy(told, failures));
+    for (ProviderAttempt attempt : attempts) {
+      fault = fault.with("provider." + attempt.provider(), attempt.reason());
+    }
+    for (Rejection rejection : told) {
+      fault = fault.with("provider." + rejection.provider(), rejection.reason());
+    }
+    SandboxException error =
+        failures.isEmpty() ? fault.exception() : fault.exception(failures.getLast());
+    failures.stream().limit(Math.max(0, failures.size() - 1)).forEach(error::addSuppressed);
+    return error;
+  }
+
+  private static String what(List<ProviderAttempt> attempts) {
+    return attempts.isEmpty()
+        ? "no provider may make this sandbox"
+        : "no provider could make the sandbox";
+  }
+
+  /** Later may help where something failed or is ill; where nobody does it at all, it will not. */
+  private static ErrorCode code(List<Rejection> told, List<SandboxException> failures) {
+    if (!failures.isEmpty()) {
+      return failures.stream().allMatch(e -> e.category() == Category.RESOURCE)
+          ? ErrorCode.RESOURCE_LIMIT
+          : ErrorCode.PROVIDER_UNAVAILABLE;
+    }
+    boolean ill = told.stream().anyMatch(one -> one.kind() == Kind.UNHEALTHY);
+    return ill || told.isEmpty() ? ErrorCode.PROVIDER_UNAVAILABLE : ErrorCode.NOT_IMPLEMENTED;
+  }
+
+  private static String remedy(List<Rejection> told, List<SandboxException> failures) {
+    List<String> steps = new ArrayList<>();
+    failures.stream().map(e -> e.fault().remedy()).forEach(steps::add);
+    told.forEach(
+        one -> {
+          if (!one.fix().isEmpty()) {
+            steps.add("for " + one.provider() + ": " + one.fix());
+          }
+        });
+    steps.removeIf(String::isEmpty);
+    return steps.isEmpty()
+        ? "see isola doctor, or ask for less"
+        : String.join("; ", steps.stream().distinct().toList());
+  }
+}

@@ -1,5 +1,0 @@
-/** Makes a sandbox at the first provider that can. */
-@NullMarked
-package dev.isola.engine.placing;
-
-import org.jspecify.annotations.NullMarked;

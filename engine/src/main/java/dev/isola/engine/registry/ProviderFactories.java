@@ -1,0 +1,60 @@
+package dev.isola.engine.registry;
+
+import dev.isola.engine.api.ProviderStatus;
+import dev.isola.spi.provider.ProviderFactory;
+import java.time.Instant;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.ServiceConfigurationError;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The factories on the class path. One that cannot be loaded, or cannot even say its name, is
+ * listed by the name of its class, and the others are still found.
+ */
+final class ProviderFactories {
+  /** What ServiceLoader says; there is no other way to the class that failed. */
+  private static final Pattern CLASS = Pattern.compile("Provider ([\\w.$]+)");
+
+  /** A loader that fails for ever must not be asked for ever. */
+  private static final int MOST_BROKEN = 100;
+
+  final Map<String, ProviderFactory> factories = new LinkedHashMap<>();
+  final Map<String, ProviderStatus> broken = new LinkedHashMap<>();
+
+  ProviderFactories(Iterable<ProviderFactory> found, Instant now) {
+    Iterator<ProviderFactory> iterator = found.iterator();
+    while (broken.size() < MOST_BROKEN) {
+      ProviderFactory factory = null;
+      try {
+        if (!iterator.hasNext()) {
+          return;
+        }
+        factory = iterator.next();
+        factories.putIfAbsent(factory.name(), factory);
+      } catch (RuntimeException | LinkageError | ServiceConfigurationError e) {
+        String name = nameOf(factory, e);
+        broken.put(
+            name,
+            ProviderStatus.unavailable(
+                name, "could not be loaded: " + cause(e), "remove it, or report it", now));
+      }
+    }
+  }
+
+  private String nameOf(@Nullable ProviderFactory factory, Throwable e) {
+    if (factory != null) {
+      return factory.getClass().getName();
+    }
+    Matcher named = CLASS.matcher(String.valueOf(e.getMessage()));
+    return named.find() ? named.group(1) : "unknown-" + (broken.size() + 1);
+  }
+
+  static String cause(Throwable e) {
+    Throwable cause = e.getCause();
+    return cause == null ? e.toString() : e.getMessage() + ": " + cause;
+  }
+}

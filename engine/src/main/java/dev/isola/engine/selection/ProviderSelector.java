@@ -1,0 +1,285 @@
+package dev.isola.engine.selection;
+
+import static dev.isola.engine.api.ProviderNames.MICROVM;
+
+import dev.isola.document.Suggestion;
+import dev.isola.document.request.CreateRequest;
+import dev.isola.document.request.ProviderPreference;
+import dev.isola.engine.api.ProviderInstance;
+import dev.isola.engine.api.ProviderNames;
+import dev.isola.engine.api.ProviderStatus;
+import dev.isola.engine.selection.ProviderRanking.RankedProvider;
+import dev.isola.engine.selection.Rejection.Kind;
+import dev.isola.spi.Health;
+import dev.isola.spi.Hosting;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.spi.provider.ProviderProfile;
+import dev.isola.spi.provider.SpecFeature;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Chooses providers for a request. A pure function: the same request, standings and policy give the
+ * same answer, and every provider is either a candidate or rejected with a reason.
+ */
+public final class ProviderSelector {
+  private final SelectionPolicy policy;
+  private final Map<String, ProviderInstance> instances;
+
+  /**
+   * @param instances what is declared of each provider, by name; one that is missing here is judged
+   *     by what it says of itself
+   */
+  public ProviderSelector(SelectionPolicy policy, Map<String, ProviderInstance> instances) {
+    this.policy = policy;
+    this.instances = Map.copyOf(instances);
+  }
+
+  private ProviderInstance instance(String name) {
+    ProviderInstance known = instances.get(name);
+    return known == null ? ProviderInstance.ofType(name, ProviderProfile.UNKNOWN) : known;
+  }
+
+  private ProviderProfile profile(ProviderStatus standing) {
+    return instance(standing.name()).effectiveProfile(standing.info());
+  }
+
+  /**
+   * Returns who may make the sandbox.
+   *
+   * @throws dev.isola.spi.error.NotFound when a provider is named that is not among the standings
+   */
+  public Selection select(CreateRequest request, Collection<ProviderStatus> standings) {
+    List<ProviderInfo> candidates = new ArrayList<>();
+    List<Rejection> rejections = new ArrayList<>();
+    List<ProviderStatus> all =
+        standings.stream().sorted(Comparator.comparing(ProviderStatus::name)).toList();
+    if (request.placement().provider() instanceof ProviderPreference.Named(String wanted)
+        && all.stream().noneMatch(one -> one.name().equals(wanted))) {
+      throw ProviderNames.unknown(wanted, all.stream().map(ProviderStatus::name).toList());
+    }
+    refuseUnknownRegion(request);
+    Map<String, RankedProvider> ranked = new HashMap<>();
+    for (ProviderStatus standing : all) {
+      boolean degraded = standing.health() instanceof Health.Degraded;
+      ranked.put(standing.name(), new RankedProvider(standing.name(), profile(standing), degraded));
+      Optional<Rejection> rejection = rejection(request, standing);
+      rejection.ifPresentOrElse(
+          rejections::add, () -> candidates.add(standing.info().orElseThrow()));
+    }
+    candidates.sort(
+        Comparator.comparing(
+            info -> Objects.requireNonNull(ranked.get(info.name())), order(request)));
+    return new Selection(
+        candidates, rejections, request.placement().provider() instanceof ProviderPreference.Named);
+  }
+
+  /**
+   * Returns the names of these providers, the one to ask first at the front: as long as it is
+   * healthy and fit for the request, none of those behind it would be chosen.
+   */
+  public List<String> order(CreateRequest request, Map<String, ProviderProfile> profiles) {
+    return profiles.entrySet().stream()
+        .map(one -> new RankedProvider(one.getKey(), one.getValue(), false))
+        .sorted(order(request))
+        .map(RankedProvider::name)
+        .toList();
+  }
+
+  private Comparator<RankedProvider> order(CreateRequest request) {
+    Comparator<RankedProvider> best = ProviderRanking.of(policy, request.placement().workload());
+    return request.placement().provider() instanceof ProviderPreference.Named(String wanted)
+        ? Comparator.comparing((RankedProvider one) -> !one.name().equals(wanted))
+            .thenComparing(best)
+        : best;
+  }
+
+  /**
+   * Returns why a provider is not to be asked at all; empty when its answers decide.
+   *
+   * @param profile what is known of it without asking
+   */
+  public Optional<Rejection> rejection(
+      CreateRequest request, String name, ProviderProfile profile) {
+    Optional<Rejection> unwanted =
+        switch (request.placement().provider()) {
+          case ProviderPreference.Auto() -> notForAuto(name, profile);
+          case ProviderPreference.Named(String wanted) -> notNamed(wanted, request, name, profile);
+        };
+    return unwanted
+        .or(() -> wrongRegion(request, name))
+        .or(() -> tooWeak(request, name, profile.isolation()));
+  }
+
+  /** The caller's own words come first: who asked for another need not hear of a missing binary. */
+  private Optional<Rejection> rejection(CreateRequest request, ProviderStatus standing) {
+    return switch (request.placement().provider()) {
+      case ProviderPreference.Auto() ->
+          unfit(request, standing).or(() -> notForAuto(standing.name(), profile(standing)));
+      case ProviderPreference.Named(String wanted) ->
+          notNamed(wanted, request, standing.name(), profile(standing))
+              .or(() -> unfit(request, standing));
+    };
+  }
+
+  private Optional<Rejection> notNamed(
+      String wanted, CreateRequest request, String name, ProviderProfile profile) {
+    if (name.equals(wanted)) {
+      return Optional.empty();
+    }
+    if (!wanted.equals(MICROVM) || profile.hosting() != Hosting.REMOTE) {
+      return reject(name, Kind.NOT_NAMED, "is not " + wanted + ", which was asked for", "");
+    }
+    if (request.placement().strictNoFallback()) {
+      return reject(name, Kind.NOT_NAMED, "the caller wants no fallback (strict_no_fallback)", "");
+    }
+    if (!policy.microvmToRemote()) {
+      return reject(
+          name,
+          Kind.NOT_NAMED,
+          "falling back from " + MICROVM + " is turned off",
+          "set local_microvm_fallback_to_remote: true");
+    }
+    return Optional.empty();
+  }
+
+  /**
+   * @throws dev.isola.spi.error.InvalidRequest when no provider has the region that is asked for
+   */
+  private void refuseUnknownRegion(CreateRequest request) {
+    Set<String> regions = new TreeSet<>();
+    instances.values().forEach(one -> one.region().ifPresent(regions::add));
+    request
+        .placement()
+        .region()
+        .filter(region -> !regions.contains(region))
+        .ifPresent(
+            region -> {
+              throw Fault.of(
+                      ErrorCode.INVALID_REQUEST,
+                      "no provider is in region '"
+                          + region
+                          + "'"
+                          + Suggestion.hint(region, regions),
+                      regions.isEmpty()
+                          ? "leave the region out: the configuration names none"
+                          : "choose one of " + String.join(", ", regions))
+                  .with("field", "region")
+                  .exception();
+            });
+  }
+
+  private Optional<Rejection> wrongRegion(CreateRequest request, String name) {
+    Optional<String> asked = request.placement().region();
+    return asked.isEmpty() || asked.equals(instance(name).region())
+        ? Optional.empty()
+        : reject(name, Kind.OTHER_REGION, "is not in region " + asked.get(), "");
+  }
+
+  /** Says what speaks against it whether it was named or not. */
+  private Optional<Rejection> unfit(CreateRequest request, ProviderStatus standing) {
+    String name = standing.name();
+    Optional<Rejection> elsewhere = wrongRegion(request, name);
+    if (elsewhere.isPresent()) {
+      return elsewhere;
+    }
+    List<String> never = undeclared(request, standing);
+    if (!never.isEmpty()) { // healthy or not
+      return unsupported(name, never);
+    }
+    if (standing.health() instanceof Health.Unhealthy(String reason, String fix)) {
+      return reject(name, Kind.UNHEALTHY, reason, fix);
+    }
+    ProviderInfo info = standing.info().orElseThrow();
+    Optional<Rejection> weak = tooWeak(request, name, info.isolation());
+    if (weak.isPresent()) {
+      return weak;
+    }
+    List<String> missing = info.missing(request.spec(), request.placement().requirements());
+    return missing.isEmpty() ? Optional.empty() : unsupported(name, missing);
+  }
+
+  private static List<String> undeclared(CreateRequest request, ProviderStatus standing) {
+    return standing.info().stream()
+        .flatMap(info -> info.support().unsupportedFeatures(request.spec()).stream())
+        .map(SpecFeature::displayName)
+        .toList();
+  }
+
+  private static Optional<Rejection> unsupported(String name, List<String> missing) {
+    return reject(name, Kind.UNSUPPORTED, "does not support " + String.join(", ", missing), "");
+  }
+
+  private Optional<Rejection> tooWeak(CreateRequest request, String name, Isolation isolation) {
+    Isolation floor = floor(request);
+    if (isolation.isAtLeast(floor)) {
+      return Optional.empty();
+    }
+    boolean asked = floor != policy.floor();
+    return reject(
+        name,
+        Kind.TOO_WEAK,
+        "isolation "
+            + word(isolation)
+            + " is weaker than "
+            + word(floor)
+            + (asked ? ", which the request requires" : ", the floor of this installation"),
+        asked ? "require less" : "set floor: " + word(isolation));
+  }
+
+  private Optional<Rejection> notForAuto(String name, ProviderProfile profile) {
+    if (profile.onlyWhenNamed()) {
+      return reject(name, Kind.ONLY_WHEN_NAMED, "is used only when it is named", "");
+    }
+    return profile.hosting() == Hosting.REMOTE
+        ? remoteNotForAuto(name)
+        : processNotAllowed(name, profile.isolation());
+  }
+
+  private Optional<Rejection> remoteNotForAuto(String name) {
+    if (policy.mode() == DeploymentMode.SELF_HOSTED) {
+      return reject(
+          name,
+          Kind.ONLY_WHEN_NAMED,
+          "is a cloud, which a self-hosted installation uses only when it is named",
+          "set deployment_mode: managed");
+    }
+    return Optional.empty();
+  }
+
+  private Optional<Rejection> processNotAllowed(String name, Isolation isolation) {
+    return isolation == Isolation.PROCESS && !policy.allowProcess()
+        ? reject(
+            name,
+            Kind.TOO_WEAK,
+            "has no isolation, and falling to that is not allowed",
+            "set allow_process: true, or name it")
+        : Optional.empty();
+  }
+
+  private static Optional<Rejection> reject(String name, Kind ground, String reason, String fix) {
+    return Optional.of(new Rejection(name, ground, reason, fix));
+  }
+
+  /** Returns the stronger of what the request and the installation want. */
+  private Isolation floor(CreateRequest request) {
+    Isolation asked = request.placement().requirements().isolation();
+    return asked.isAtLeast(policy.floor()) ? asked : policy.floor();
+  }
+
+  private static String word(Isolation isolation) {
+    return isolation.name().toLowerCase(Locale.ROOT);
+  }
+}

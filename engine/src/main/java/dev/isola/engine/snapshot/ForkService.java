@@ -1,0 +1,257 @@
+package dev.isola.engine.snapshot;
+
+import dev.isola.document.SpecDocument;
+import dev.isola.document.request.CreateRequest;
+import dev.isola.engine.api.CreateResult;
+import dev.isola.engine.api.Log;
+import dev.isola.engine.api.SandboxView;
+import dev.isola.engine.lifecycle.ForkSource;
+import dev.isola.engine.lifecycle.ReservedTags;
+import dev.isola.engine.lifecycle.SandboxRecorder;
+import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.lifecycle.SecretEnvStore;
+import dev.isola.engine.lifecycle.SpecCodec;
+import dev.isola.engine.startup.Startup;
+import dev.isola.snapshot.manifest.Snapshot;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.Secret;
+import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.store.SandboxEntry;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * Makes several sandboxes with the files that one has now: by sharing those where the provider can
+ * and nobody in the sandbox uses them, else by a snapshot. Then one sandbox is filled from it,
+ * which nobody uses yet, and the others share that one's. Their processes, clocks and random
+ * numbers are their own: they begin anew.
+ *
+ * @param use returns a sandbox and counts as its use
+ * @param create makes what is ordered
+ * @param startup what runs in each of them before it is ready
+ */
+public record ForkService(
+    SandboxRecorder book,
+    SnapshotService snapshots,
+    SecretEnvStore secrets,
+    Function<SandboxId, Sandbox> use,
+    Function<SandboxRequest, CreateResult> create,
+    Startup startup,
+    Log log) {
+  public static final int MAX_FORKS = 100;
+
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  /** What a fork has already because its files are there, or may not share. */
+  private static final List<String> NOT_INHERITED =
+      List.of("id", "seedFiles", "init", "workspacePath", "image");
+
+  /**
+   * @return as many results as were asked for
+   */
+  public List<ForkResult> fork(SandboxId id, int count, ForkKind kind) {
+    if (count < 1 || count > MAX_FORKS) {
+      throw Fault.of(
+              ErrorCode.INVALID_REQUEST,
+              count + " forks cannot be made at once",
+              "ask for 1 to " + MAX_FORKS)
+          .sandbox(id)
+          .exception();
+    }
+    refuseUnlessFiles(book.require(id), kind); // before it is woken
+    Map<String, Secret> secretEnv = secrets.get(id);
+    Sandbox sandbox = use.apply(id);
+    SandboxEntry source = book.require(id);
+    try (SharedFiles shared = shared(sandbox, source.spec())) {
+      return shared.origin().isPresent()
+          ? mounted(source, secretEnv, shared.origin().get(), count)
+          : restored(source, secretEnv, count);
+    }
+  }
+
+  private static void refuseUnlessFiles(SandboxEntry source, ForkKind kind) {
+    if (kind != ForkKind.FILESYSTEM) {
+      throw Fault.of(
+              ErrorCode.NOT_IMPLEMENTED,
+              "the memory of sandbox "
+                  + source.id()
+                  + " cannot be forked: provider "
+                  + source.provider()
+                  + " copies files only, and not processes that run",
+              "ask for kind filesystem: forks have its files, and processes begin anew"
+                  + " (docs/snapshots.md, Forks)")
+          .sandbox(source.id())
+          .with("provider", source.provider())
+          .with("capability", "forks of memory")
+          .exception();
+    }
+  }
+
+  /** The files of a sandbox, where those of its workspace can be shared. */
+  private record SharedFiles(Optional<ForkSource> origin, Runnable release)
+      implements AutoCloseable {
+    static final SharedFiles NOTHING = new SharedFiles(Optional.empty(), () -> {});
+
+    @Override
+    public void close() {
+      release.run();
+    }
+  }
+
+  private SharedFiles shared(Sandbox sandbox, String spec) {
+    Optional<Forking> forking = sandbox.as(Forking.class);
+    if (forking.isEmpty()) {
+      return SharedFiles.NOTHING;
+    }
+    try {
+      Forking.ForkPoint workspace = forking.get().createForkPoint();
+      try {
+        NonWorkspaceFiles rest =
+            NonWorkspaceFiles.of(
+                sandbox, SpecCodec.decode(spec, sandbox.id()).spec(), snapshots.scratchFolder());
+        return new SharedFiles(
+            Optional.of(new ForkSource(workspace, rest::applyTo)),
+            () -> {
+              rest.close();
+              workspace.close();
+            });
+      } catch (SandboxException e) {
+        workspace.close();
+        throw e;
+      }
+    } catch (SandboxException e) {
+      log.info("the forks of " + sandbox.id() + " have copies: " + e.fault().problem());
+      return SharedFiles.NOTHING;
+    }
+  }
+
+  private List<ForkResult> mounted(
+      SandboxEntry source, Map<String, Secret> secretEnv, ForkSource origin, int count) {
+    Optional<String> image = snapshots.baseImage(source);
+    return inParallel(
+        count,
+        () ->
+            forkOne(
+                source,
+                order(source, secretEnv, image).withForkSource(origin),
+                ForkResult.Method.MOUNT));
+  }
+
+  private List<ForkResult> restored(SandboxEntry source, Map<String, Secret> secretEnv, int count) {
+    Snapshot files =
+        snapshots
+            .create(
+                source.id(),
+                SnapshotRequest.EVERYTHING.withTags(Map.of("isola.fork", source.id().value())))
+            .snapshot();
+    try {
+      Supplier<ForkResult> filled =
+          () ->
+              forkOne(
+                  source,
+                  order(source, secretEnv, Optional.of(SnapshotImages.imageName(files.id()))),
+                  ForkResult.Method.RESTORE);
+      List<ForkResult> results = new ArrayList<>(List.of(filled.get()));
+      if (count > 1) {
+        results.addAll(forkOthers(source, secretEnv, results.getFirst(), filled, count - 1));
+      }
+      return results;
+    } finally {
+      snapshots.remove(files.id());
+    }
+  }
+
+  /** The files of the first are shared only where no startup has changed them. */
+  private List<ForkResult> forkOthers(
+      SandboxEntry source,
+      Map<String, Secret> secretEnv,
+      ForkResult first,
+      Supplier<ForkResult> filled,
+      int count) {
+    if (!startup.hasCommands()
+        && first instanceof ForkResult.Created(SandboxView entry, ForkResult.Method ignored)) {
+      try (SharedFiles shared = shared(use.apply(entry.id()), entry.spec())) {
+        if (shared.origin().isPresent()) {
+          return mounted(source, secretEnv, shared.origin().get(), count);
+        }
+      }
+    }
+    return inParallel(count, filled);
+  }
+
+  private static List<ForkResult> inParallel(int count, Supplier<ForkResult> make) {
+    List<ForkResult> results = new ArrayList<>();
+    ForkResult[] each = new ForkResult[count];
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      int at = i;
+      threads.add(Thread.ofVirtual().name("isola-fork-" + i).start(() -> each[at] = make.get()));
+    }
+    for (int i = 0; i < count; i++) {
+      await(threads.get(i));
+      results.add(each[i]);
+    }
+    return results;
+  }
+
+  /** What was begun is waited for, so that nobody is left with sandboxes that they do not know. */
+  private static void await(Thread thread) {
+    boolean interrupted = false;
+    while (true) {
+      try {
+        thread.join();
+        break;
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private ForkResult forkOne(SandboxEntry source, SandboxRequest order, ForkResult.Method by) {
+    try {
+      SandboxRequest started = order.withStartup(startup);
+      CreateResult made =
+          create.apply(source.idleTimeout().map(started::withIdleTimeout).orElse(started));
+      return new ForkResult.Created(made.view(), by);
+    } catch (SandboxException e) {
+      return new ForkResult.Failed(e);
+    } catch (RuntimeException e) {
+      return new ForkResult.Failed(
+          Fault.of(ErrorCode.INTERNAL, "a fork failed: " + e, "look into the server's log")
+              .exception(e));
+    }
+  }
+
+  private static SandboxRequest order(
+      SandboxEntry source, Map<String, Secret> secretEnv, Optional<String> image) {
+    CreateRequest asked = SpecCodec.decode(source.spec(), source.id());
+    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(asked));
+    NOT_INHERITED.forEach(document::remove);
+    image.ifPresent(name -> document.put("image", name));
+    if (document.get("tags") instanceof Map<?, ?> tags) { // an earlier version took any name
+      Map<?, ?> allowed = new LinkedHashMap<>(tags);
+      allowed.keySet().removeIf(name -> ReservedTags.contains(String.valueOf(name)));
+      document.put("tags", allowed);
+    }
+    CreateRequest fresh = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
+    SandboxSpec spec = fresh.spec().toBuilder().secretEnv(secretEnv).build();
+    return SandboxRequest.of(fresh.with(spec).withProvider(source.provider()).strict())
+        .withTenant(source.tenant())
+        .withLabels(source.labels());
+  }
+}

@@ -1,0 +1,84 @@
+package dev.isola.engine.snapshot;
+
+import dev.isola.snapshot.BlobStores;
+import dev.isola.snapshot.SnapshotStore;
+import dev.isola.snapshot.blob.BlobStore;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** The store of snapshots, opened when it is first needed: most engines never are asked for one. */
+public final class LazySnapshotStore implements AutoCloseable {
+  private final Path folder;
+  private final String place;
+  private final Optional<URI> endpoint;
+  private final ReentrantLock lock = new ReentrantLock();
+  private @Nullable SnapshotStore store;
+  private boolean closed;
+
+  /**
+   * @param folder for everything that has to do with snapshots
+   * @param place where the store itself is; empty for the folder
+   * @param endpoint of a bucket that is not Amazon's; its keys come from the environment
+   */
+  public LazySnapshotStore(Path folder, String place, Optional<URI> endpoint) {
+    this.folder = folder;
+    this.place = place;
+    this.endpoint = endpoint;
+  }
+
+  Path basesFolder() {
+    return folder.resolve("lineages");
+  }
+
+  Path scratchFolder() {
+    return folder.resolve("scratch");
+  }
+
+  SnapshotStore get() {
+    lock.lock();
+    try {
+      if (closed) {
+        throw Fault.of(
+                ErrorCode.PROVIDER_UNAVAILABLE,
+                "this Isola is shutting down",
+                "try again in a moment, or elsewhere")
+            .exception();
+      }
+      SnapshotStore open = store;
+      if (open == null) {
+        open = SnapshotStore.open(blobs(), folder.resolve("work"));
+        store = open;
+      }
+      return open;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private BlobStore blobs() {
+    Map<String, String> settings =
+        endpoint.map(url -> Map.of("endpoint", url.toString())).orElse(Map.of());
+    return BlobStores.open(
+        place, folder.resolve("store"), settings, System.getenv(), Clock.systemUTC());
+  }
+
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      closed = true;
+      if (store != null) {
+        store.close();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+}

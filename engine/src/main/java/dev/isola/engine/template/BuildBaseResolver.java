@@ -1,0 +1,63 @@
+package dev.isola.engine.template;
+
+import dev.isola.document.recipe.Recipe;
+import dev.isola.engine.api.TemplateView;
+import dev.isola.engine.snapshot.SnapshotImages;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * Finds what a recipe begins with.
+ *
+ * @param templates returns a template that was built
+ */
+record BuildBaseResolver(TemplateImages images, Function<String, TemplateView> templates) {
+
+  /** Returns the base, which is pulled where it is not there. */
+  BuildBase resolve(Recipe.Base base, Consumer<String> progress) {
+    return switch (base) {
+      case Recipe.Base.Host(Recipe.Defaults defaults) ->
+          new BuildBase(Optional.empty(), defaults, Optional.empty());
+      case Recipe.Base.Image(String name, Recipe.Defaults defaults) ->
+          of(stored(name, progress), defaults);
+      case Recipe.Base.FromTemplate(String name) -> of(templates.apply(name));
+    };
+  }
+
+  private String stored(String name, Consumer<String> progress) {
+    return name.startsWith(SnapshotImages.PREFIX) || images.find(name).isPresent()
+        ? name
+        : images.pull(name, progress);
+  }
+
+  private BuildBase of(TemplateView template) {
+    return of(
+        template.image().orElseThrow(),
+        new Recipe.Defaults(
+            template.env(), template.user(), template.cwd(), template.start(), template.ready()));
+  }
+
+  private BuildBase of(String image, Recipe.Defaults own) {
+    Optional<TemplateImages.StoredImage> stored = images.find(image);
+    Recipe.Defaults defaults = stored.map(one -> merged(one, own)).orElse(own);
+    String identity =
+        stored.map(TemplateImages.StoredImage::digest).filter(one -> !one.isEmpty()).orElse(image);
+    return new BuildBase(
+        Optional.of(image), defaults, Optional.of(BuildKeys.base(identity, defaults)));
+  }
+
+  /** The image says what nothing else does: the one that is built has its files alone. */
+  private static Recipe.Defaults merged(TemplateImages.StoredImage image, Recipe.Defaults own) {
+    Map<String, String> env = new TreeMap<>(image.env());
+    env.putAll(own.env());
+    return new Recipe.Defaults(
+        env,
+        own.user().isEmpty() ? image.user() : own.user(),
+        own.cwd().isEmpty() ? image.cwd() : own.cwd(),
+        own.start(),
+        own.ready());
+  }
+}

@@ -1,0 +1,231 @@
+package dev.isola.engine.template;
+
+import dev.isola.document.recipe.Recipe;
+import dev.isola.engine.api.BuildLogEntry.Level;
+import dev.isola.engine.api.Log;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.store.BuildEntry;
+import dev.isola.store.Failpoint;
+import dev.isola.store.Ledger;
+import dev.isola.store.TemplateEntry;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.stream.Stream;
+
+/**
+ * Runs builds, two at a time, each on a thread of its own. A build is written down before it runs,
+ * and its image takes the place of the earlier one together with the word that it is ready.
+ */
+final class BuildScheduler implements AutoCloseable {
+  private static final int AT_ONCE = 2;
+  private static final int MOST = 100;
+  private static final int LONGEST_REASON = 4096;
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final Ledger ledger;
+  private final BuildRunner runner;
+  private final BuildLogs logs;
+  private final InstantSource clock;
+  private final Log log;
+  private final Semaphore room = new Semaphore(AT_ONCE, true);
+  private final Map<String, Running> running = new ConcurrentHashMap<>();
+
+  /** A build of this process that is not over. */
+  private record Running(String template, Thread thread, BuildLog log) {}
+
+  BuildScheduler(Ledger ledger, BuildRunner runner, BuildLogs logs, InstantSource clock, Log log) {
+    this.ledger = ledger;
+    this.runner = runner;
+    this.logs = logs;
+    this.clock = clock;
+    this.log = log;
+  }
+
+  /** Returns whether a build goes on in this process. */
+  boolean isRunning(String build) {
+    return running.containsKey(build);
+  }
+
+  /** Returns the log of a build that goes on. */
+  Optional<BuildLog> log(String build) {
+    return Optional.ofNullable(running.get(build)).map(Running::log);
+  }
+
+  /**
+   * Writes a build down and begins it; it goes on by itself.
+   *
+   * @throws dev.isola.spi.error.Conflict when it was begun already
+   */
+  void start(BuildEntry entry, Recipe recipe, BuildSettings settings) {
+    if (running.size() >= MOST) {
+      throw Fault.of(
+              ErrorCode.RESOURCE_LIMIT, MOST + " builds wait already", "try again in a minute")
+          .with("limit", Integer.toString(MOST))
+          .exception();
+    }
+    if (ledger.templates().build(entry.id()).isPresent()) {
+      throw alreadyStarted();
+    }
+    BuildLog output = logs.open(entry.id());
+    BuildRunner.Plan plan = new BuildRunner.Plan(entry.id(), entry.image(), recipe, settings);
+    Thread thread =
+        Thread.ofVirtual()
+            .name("isola-build-" + entry.id())
+            .unstarted(() -> run(entry, plan, output));
+    running.put(entry.id(), new Running(entry.template(), thread, output));
+    try {
+      if (!ledger.templates().insert(entry)) {
+        throw alreadyStarted();
+      }
+    } catch (RuntimeException e) {
+      end(entry.id(), output);
+      throw e;
+    }
+    Failpoint.TEMPLATE_BUILD_WRITTEN.reach();
+    thread.start();
+  }
+
+  private static SandboxException alreadyStarted() {
+    return Fault.of(ErrorCode.CONFLICT, "this build has begun already", "ask for a new one")
+        .exception();
+  }
+
+  private void run(BuildEntry entry, BuildRunner.Plan plan, BuildLog output) {
+    try {
+      room.acquire();
+      try {
+        build(entry, plan, output);
+      } finally {
+        room.release();
+      }
+    } catch (SandboxException e) {
+      fail(entry, output, words(e), step(e));
+    } catch (InterruptedException e) {
+      fail(entry, output, "the build was cancelled", Optional.empty());
+    } catch (IOException | RuntimeException | Error e) {
+      fail(entry, output, "the build failed: " + e, Optional.empty());
+    } finally {
+      end(entry.id(), output);
+    }
+  }
+
+  private void build(BuildEntry entry, BuildRunner.Plan plan, BuildLog output) throws IOException {
+    if (!ledger.templates().update(entry.withState(BuildEntry.State.RUNNING, clock.instant()))) {
+      return; // the template was removed
+    }
+    Failpoint.TEMPLATE_BUILD_RUNNING.reach();
+    Recipe.Defaults made = runner.build(plan, output);
+    Failpoint.TEMPLATE_IMAGE_MADE.reach();
+    finish(entry, TemplateDocument.write(made));
+    Failpoint.TEMPLATE_BUILD_FINISHED.reach();
+    output.end(Level.INFO, "done", Optional.empty());
+  }
+
+  /** The template has the image from the moment at which the build is ready. */
+  private void finish(BuildEntry entry, String document) {
+    Optional<String> refusal =
+        ledger.atomically(
+            parts -> {
+              Optional<TemplateEntry> template =
+                  parts
+                      .templates()
+                      .find(entry.template())
+                      .filter(one -> one.state() == TemplateEntry.State.AVAILABLE);
+              if (template.isEmpty()) {
+                return Optional.of("the template was removed meanwhile");
+              }
+              if (isOvertaken(entry, parts.templates().builds(entry.template()))) {
+                return Optional.of("a newer build of the template finished before this one");
+              }
+              boolean _ =
+                  parts
+                      .templates()
+                      .update(template.get().withBuild(entry.image(), document, clock.instant()));
+              boolean _ =
+                  parts
+                      .templates()
+                      .update(entry.withState(BuildEntry.State.READY, clock.instant()));
+              return Optional.<String>empty();
+            });
+    if (refusal.isPresent()) {
+      throw Fault.of(ErrorCode.CONFLICT, refusal.get(), "build again").exception();
+    }
+  }
+
+  private static boolean isOvertaken(BuildEntry entry, List<BuildEntry> builds) {
+    return builds.stream()
+        .dropWhile(one -> !one.id().equals(entry.id()))
+        .anyMatch(one -> one.state() == BuildEntry.State.READY);
+  }
+
+  private static String words(SandboxException e) {
+    return e.code() == ErrorCode.BUILD_FAILED
+        ? e.fault().problem()
+        : e.fault().problem() + " (" + e.fault().remedy() + ")";
+  }
+
+  private static Optional<Integer> step(SandboxException e) {
+    return Optional.ofNullable(e.fault().context().get(BuildRunner.STEP)).map(Integer::valueOf);
+  }
+
+  /** Also writes down a build that was cancelled: the ledger refuses interrupted threads. */
+  private void fail(BuildEntry entry, BuildLog output, String why, Optional<Integer> step) {
+    boolean _ = Thread.interrupted();
+    String reason = why.length() > LONGEST_REASON ? why.substring(0, LONGEST_REASON) + "..." : why;
+    try {
+      output.end(Level.ERROR, reason, step);
+    } finally {
+      boolean _ =
+          ledger
+              .templates()
+              .update(entry.failed(reason, step.map(Integer::longValue), clock.instant()));
+    }
+  }
+
+  private void end(String build, BuildLog output) {
+    try {
+      output.close();
+    } catch (IOException e) {
+      log.warning("the log of the build " + build + " may not be whole: " + e.getMessage());
+    } finally {
+      running.remove(build);
+    }
+  }
+
+  /** Cancels the builds of a template; returns whether none goes on any more. */
+  boolean cancel(String template) {
+    return cancel(
+        running.values().stream().filter(one -> one.template().equals(template)), PATIENCE);
+  }
+
+  private static boolean cancel(Stream<Running> builds, Duration patience) {
+    List<Running> all = builds.toList();
+    all.forEach(one -> one.thread().interrupt());
+    boolean ended = true;
+    try {
+      for (Running one : all) {
+        ended &= one.thread().getState() != Thread.State.NEW && one.thread().join(patience);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+    return ended;
+  }
+
+  /** Cancels all builds; what does not end soon is put in order by the next server. */
+  @Override
+  public void close() {
+    if (!cancel(running.values().stream(), Duration.ofSeconds(5))) {
+      log.warning("a build did not end: it is put in order when the server is started again");
+    }
+  }
+}

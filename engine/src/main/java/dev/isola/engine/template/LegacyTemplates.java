@@ -1,0 +1,92 @@
+package dev.isola.engine.template;
+
+import dev.isola.engine.api.Log;
+import dev.isola.store.BuildEntry;
+import dev.isola.store.Ledger;
+import dev.isola.store.TemplateEntry;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.format.DateTimeParseException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Takes over the templates that earlier versions kept as settings of E2B's interface. */
+public record LegacyTemplates(Ledger ledger, InstantSource clock, Log log) {
+  static final String SCOPE = "e2b-template";
+
+  /** Moves each that is there, whole or not at all. */
+  public void migrate() {
+    ledger.settings().all(SCOPE).forEach(this::migrate);
+  }
+
+  private void migrate(String id, String text) {
+    boolean adopted =
+        TemplateDocument.parse(text)
+            .map(json -> entry(id, json))
+            .filter(entry -> !entry.names().isEmpty())
+            .filter(this::move)
+            .isPresent();
+    if (!adopted) {
+      log.warning("the template " + id + " of an earlier version cannot be taken over");
+    }
+  }
+
+  private boolean move(TemplateEntry entry) {
+    return ledger.atomically(
+        parts -> {
+          if (!parts.templates().insert(entry)) {
+            return false;
+          }
+          if (!entry.image().isEmpty()) {
+            boolean _ = parts.templates().insert(build(entry));
+          }
+          return parts.settings().remove(SCOPE, entry.id());
+        });
+  }
+
+  private TemplateEntry entry(String id, Map<String, Object> json) {
+    List<String> names =
+        json.get("names") instanceof List<?> all
+            ? all.stream().map(String::valueOf).toList()
+            : List.of();
+    return new TemplateEntry(
+        id,
+        names,
+        TemplateDocument.text(json, "image").orElse(""),
+        TemplateDocument.write(TemplateDocument.read(json, "folder")),
+        number(json, "cpus"),
+        number(json, "memoryMb"),
+        TemplateDocument.text(json, "build").orElse(""),
+        TemplateEntry.State.AVAILABLE,
+        created(json),
+        clock.instant());
+  }
+
+  /** The build that made the image, so that the image is removed with it. */
+  private static BuildEntry build(TemplateEntry entry) {
+    return new BuildEntry(
+        entry.build().isEmpty() ? entry.id() : entry.build(),
+        entry.id(),
+        BuildEntry.State.READY,
+        entry.image(),
+        "",
+        Optional.empty(),
+        entry.createdAt(),
+        entry.updatedAt());
+  }
+
+  private static Optional<Long> number(Map<String, Object> json, String name) {
+    return json.get(name) instanceof Number number
+        ? Optional.of(number.longValue())
+        : Optional.empty();
+  }
+
+  private Instant created(Map<String, Object> json) {
+    try {
+      return Instant.parse(TemplateDocument.text(json, "createdAt").orElse(""));
+    } catch (DateTimeParseException unreadable) {
+      return clock.instant();
+    }
+  }
+}

@@ -1,0 +1,53 @@
+package dev.isola.engine.template;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.ByteArrayOutputStream;
+import java.util.function.Consumer;
+
+/** Makes lines of the output of a command, and keeps its end. */
+final class OutputLineSplitter {
+  /** How many characters of the output an error carries: the last ones. */
+  static final int TAIL = 2048;
+
+  private final Consumer<String> lines;
+  private final ByteArrayOutputStream line = new ByteArrayOutputStream();
+  private final StringBuilder tail = new StringBuilder();
+
+  OutputLineSplitter(Consumer<String> lines) {
+    this.lines = lines;
+  }
+
+  void add(byte[] bytes) {
+    int begin = 0;
+    for (int i = 0; i < bytes.length; i++) {
+      if (bytes[i] == '\n') {
+        line.write(bytes, begin, i - begin);
+        begin = i + 1;
+        flush("\n");
+      } else if (line.size() + i - begin >= BuildLog.LONGEST_LINE) {
+        line.write(bytes, begin, i - begin);
+        begin = i;
+        flush("");
+      }
+    }
+    line.write(bytes, begin, bytes.length - begin);
+  }
+
+  void end() {
+    if (line.size() > 0) {
+      flush("");
+    }
+  }
+
+  private void flush(String ending) {
+    String text = line.toString(UTF_8);
+    line.reset();
+    lines.accept(text);
+    tail.append(text).append(ending).delete(0, Math.max(0, tail.length() - TAIL));
+  }
+
+  String tail() {
+    return tail.toString();
+  }
+}

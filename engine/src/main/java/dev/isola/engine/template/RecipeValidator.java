@@ -1,0 +1,80 @@
+package dev.isola.engine.template;
+
+import dev.isola.document.recipe.BuildStep;
+import dev.isola.document.recipe.Recipe;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/** Refuses recipes that no build should begin with. */
+final class RecipeValidator {
+  private static final int LONGEST_TEXT = 128 * 1024;
+
+  /** A version may follow a name. A hyphen at the end would remove the package in apt. */
+  private static final Pattern PACKAGE =
+      Pattern.compile("[A-Za-z0-9](?:[A-Za-z0-9+._:~=-]{0,126}[A-Za-z0-9+._~])?");
+
+  private static final Pattern VARIABLE = Pattern.compile("[^=\\x00]{1,256}");
+
+  private RecipeValidator() {}
+
+  /**
+   * @throws dev.isola.spi.error.InvalidRequest naming the step
+   */
+  static void check(Recipe recipe) {
+    if (recipe.steps().size() > Recipe.MAX_STEPS) {
+      throw refused("steps", "a recipe has at most " + Recipe.MAX_STEPS + " steps");
+    }
+    int number = 0;
+    for (BuildStep step : recipe.steps()) {
+      number++;
+      check(step, "steps[" + (number - 1) + "]");
+    }
+    recipe.start().ifPresent(text -> checkText(text, "start"));
+    recipe.ready().ifPresent(text -> checkText(text, "ready"));
+  }
+
+  private static void check(BuildStep step, String field) {
+    checkText(step.text(), field);
+    switch (step) {
+      case BuildStep.Run run -> need(!run.command().isBlank(), field, "a command is missing");
+      case BuildStep.Copy copy -> {
+        need(Uploads.isSha256(copy.archive()), field, "archive must be a SHA-256 in hexadecimal");
+        need(!copy.destination().isEmpty(), field, "a destination is missing");
+      }
+      case BuildStep.Env env ->
+          need(
+              env.variables().keySet().stream().allMatch(name -> VARIABLE.matcher(name).matches()),
+              field,
+              "a variable has a name without =");
+      case BuildStep.Workdir workdir -> need(!workdir.path().isBlank(), field, "a path is missing");
+      case BuildStep.User user -> need(!user.name().isBlank(), field, "a user is missing");
+      case BuildStep.Packages packages -> {
+        List<String> names = packages.names();
+        need(!names.isEmpty(), field, "packages are missing");
+        for (String name : names) {
+          need(PACKAGE.matcher(name).matches(), field, "'" + name + "' is not a package");
+        }
+      }
+    }
+  }
+
+  private static void checkText(String text, String field) {
+    need(text.length() <= LONGEST_TEXT, field, "it is longer than " + LONGEST_TEXT + " characters");
+    need(text.indexOf('\0') < 0, field, "it has a NUL character");
+  }
+
+  private static void need(boolean right, String field, String why) {
+    if (!right) {
+      throw refused(field, why);
+    }
+  }
+
+  private static RuntimeException refused(String field, String why) {
+    return Fault.of(
+            ErrorCode.INVALID_REQUEST, "the recipe is wrong at " + field + ": " + why, "correct it")
+        .with("field", field)
+        .exception();
+  }
+}

@@ -1,0 +1,165 @@
+package dev.isola.engine.template;
+
+import dev.isola.engine.api.Log;
+import dev.isola.engine.lifecycle.InternalSandboxes;
+import dev.isola.spi.error.Conflict;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.store.BuildEntry;
+import dev.isola.store.EntryFilter;
+import dev.isola.store.EntryPage;
+import dev.isola.store.Failpoint;
+import dev.isola.store.Ledger;
+import dev.isola.store.SandboxEntries;
+import dev.isola.store.SandboxEntry;
+import dev.isola.store.TemplateEntry;
+import dev.isola.store.TemplateEntry.State;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** Removes templates, and what builds left behind: sandboxes, images, rows and logs. */
+final class TemplateCleanup {
+  /** How many builds of a template are remembered. */
+  private static final int BUILDS_KEPT = 20;
+
+  private static final String RESTARTED = "the server was restarted meanwhile";
+
+  private final Ledger ledger;
+  private final TemplateImages images;
+  private final InternalSandboxes sandboxes;
+  private final BuildScheduler builds;
+  private final BuildLogs logs;
+  private final InstantSource clock;
+  private final Log log;
+
+  TemplateCleanup(
+      Ledger ledger,
+      TemplateImages images,
+      InternalSandboxes sandboxes,
+      BuildScheduler builds,
+      BuildLogs logs,
+      InstantSource clock,
+      Log log) {
+    this.ledger = ledger;
+    this.images = images;
+    this.sandboxes = sandboxes;
+    this.builds = builds;
+    this.logs = logs;
+    this.clock = clock;
+    this.log = log;
+  }
+
+  /**
+   * Removes a template that is written down as being removed.
+   *
+   * @throws Conflict while a sandbox stands on one of its images; it is available again then
+   */
+  void remove(TemplateEntry removing) {
+    Failpoint.TEMPLATE_REMOVING.reach();
+    if (!builds.cancel(removing.id())) {
+      log.warning("the template " + removing.names() + " is removed once its build has ended");
+      return;
+    }
+    List<BuildEntry> all = ledger.templates().builds(removing.id());
+    try {
+      // That of the template last: it is whole as long as one of them cannot be removed.
+      Stream.concat(
+              all.stream().map(BuildEntry::image).filter(one -> !one.equals(removing.image())),
+              Stream.of(removing.image()))
+          .filter(image -> !image.isEmpty())
+          .forEach(images::remove);
+    } catch (Conflict e) {
+      boolean _ = ledger.templates().update(removing.withState(State.AVAILABLE, clock.instant()));
+      throw e;
+    }
+    boolean _ = ledger.templates().remove(removing.id());
+    all.forEach(one -> logs.remove(one.id()));
+  }
+
+  /** Fails the builds that an earlier server left. */
+  void failInterrupted() {
+    for (BuildEntry build : ledger.templates().builds()) {
+      if (!build.state().isOver()) {
+        logs.end(build.id(), RESTARTED);
+        boolean _ =
+            ledger.templates().update(build.failed(RESTARTED, Optional.empty(), clock.instant()));
+      }
+    }
+  }
+
+  /** Removes what is not needed; what cannot be removed yet is tried again later. */
+  void reconcile() {
+    destroySandboxes();
+    for (TemplateEntry entry : ledger.templates().all()) {
+      if (entry.state() == State.REMOVING) {
+        attempt("template " + entry.names(), () -> remove(entry));
+      }
+    }
+    ledger.templates().builds().stream()
+        .filter(build -> build.state().isOver() && !builds.isRunning(build.id()))
+        .forEach(this::removeUnlessCurrent);
+    ledger.templates().builds().stream()
+        .collect(Collectors.groupingBy(BuildEntry::template))
+        .values()
+        .forEach(this::forgetOldBuilds);
+    logs.removeUnless(
+        build -> builds.isRunning(build) || ledger.templates().build(build).isPresent());
+  }
+
+  private void attempt(String what, Runnable work) {
+    try {
+      work.run();
+    } catch (SandboxException e) {
+      log.warning(what + " stays: " + e.fault().problem());
+    }
+  }
+
+  private void destroySandboxes() {
+    EntryFilter filter =
+        EntryFilter.ALL.label(BuildRunner.KIND_LABEL, BuildRunner.KIND).notDestroyed();
+    String cursor = "";
+    do {
+      EntryPage page = ledger.sandboxes().list(filter, cursor, SandboxEntries.MAX_LIMIT);
+      for (SandboxEntry entry : page.entries()) {
+        String build = entry.labels().getOrDefault(BuildRunner.LABEL, "");
+        if (!builds.isRunning(build)) {
+          attempt("sandbox " + entry.id() + " of a build", () -> sandboxes.destroy(entry.id()));
+        }
+      }
+      cursor = page.next().orElse("");
+    } while (!cursor.isEmpty());
+  }
+
+  /** Removes the image of a build that failed or was replaced; one in use stays for now. */
+  private void removeUnlessCurrent(BuildEntry build) {
+    boolean current =
+        ledger
+            .templates()
+            .find(build.template())
+            .filter(one -> one.image().equals(build.image()))
+            .isPresent();
+    if (current || build.image().isEmpty()) {
+      return;
+    }
+    try {
+      images.remove(build.image());
+      boolean _ = ledger.templates().update(build.withoutImage(clock.instant()));
+    } catch (Conflict inUse) {
+      // sandboxes stand on it: it is removed when they are gone
+    } catch (SandboxException e) {
+      log.warning("the image " + build.image() + " stays: " + e.fault().problem());
+    }
+  }
+
+  /** Forgets the oldest builds of a template, except those that have an image. */
+  private void forgetOldBuilds(List<BuildEntry> all) {
+    for (BuildEntry build : all.subList(0, Math.max(0, all.size() - BUILDS_KEPT))) {
+      if (build.state().isOver() && build.image().isEmpty()) {
+        boolean _ = ledger.templates().removeBuild(build.id());
+        logs.remove(build.id());
+      }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+package dev.isola.engine.trace;
+
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigKeys;
+import dev.isola.engine.metrics.Metrics;
+import dev.isola.engine.metrics.MetricsRecorder;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A span for each request and for each thing the engine does meanwhile, where config says who
+ * collects them. A request is one thread's work, so its trace is the thread's.
+ */
+public final class Tracer implements AutoCloseable {
+  private static final ThreadLocal<@Nullable TraceContext> CURRENT = new ThreadLocal<>();
+
+  private final @Nullable SpanExporter sender;
+  private final InstantSource clock;
+
+  private Tracer(@Nullable SpanExporter sender, InstantSource clock) {
+    this.sender = sender;
+    this.clock = clock;
+  }
+
+  public static Tracer open(Config config, Metrics metrics) {
+    Optional<SpanExporter> sender = config.get(ConfigKeys.TRACES_OTLP_URL).map(SpanExporter::new);
+    sender.ifPresent(
+        one -> {
+          metrics.registerCounter("isola.spans.sent", "Spans that were delivered", one::sent);
+          metrics.registerCounter("isola.spans.dropped", "Spans that were not", one::dropped);
+        });
+    return new Tracer(sender.orElse(null), InstantSource.system());
+  }
+
+  /** Returns a recorder that makes spans of what the thread of a request does. */
+  public MetricsRecorder instrument(MetricsRecorder recorder) {
+    return sender == null ? recorder : new TracingMetricsRecorder(recorder, this);
+  }
+
+  /**
+   * Begins the trace of the calling thread.
+   *
+   * @param traceparent the header of that name
+   */
+  public void begin(Optional<String> traceparent) {
+    if (sender != null) {
+      CURRENT.set(TraceContext.of(traceparent));
+    }
+  }
+
+  /** Ends what {@link #begin} began; without that nothing happens. */
+  public void end(String name, long nanos, boolean good, Map<String, String> attributes) {
+    TraceContext context = CURRENT.get();
+    if (context != null) {
+      CURRENT.remove();
+      send(context, name, true, nanos, good, attributes);
+    }
+  }
+
+  /** Tells of something that the calling thread has just done within its request. */
+  void recordSpan(String name, long nanos, boolean good, Map<String, String> attributes) {
+    TraceContext context = CURRENT.get();
+    if (context != null) {
+      send(context.child(), name, false, nanos, good, attributes);
+    }
+  }
+
+  private void send(
+      TraceContext context,
+      String name,
+      boolean server,
+      long nanos,
+      boolean good,
+      Map<String, String> attributes) {
+    SpanExporter to = sender;
+    if (to != null && context.sampled()) {
+      Instant now = clock.instant();
+      long ended = now.getEpochSecond() * 1_000_000_000 + now.getNano();
+      to.offer(new Span(context, name, server, ended - nanos, ended, good, attributes));
+    }
+  }
+
+  @Override
+  public void close() {
+    if (sender != null) {
+      sender.close();
+    }
+  }
+}

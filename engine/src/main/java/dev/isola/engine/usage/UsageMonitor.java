@@ -1,0 +1,144 @@
+package dev.isola.engine.usage;
+
+import dev.isola.codec.json.Json;
+import dev.isola.engine.api.Log;
+import dev.isola.engine.event.EventLog;
+import dev.isola.engine.lifecycle.LiveSandboxes;
+import dev.isola.engine.lifecycle.SandboxRecorder;
+import dev.isola.engine.lifecycle.SpecCodec;
+import dev.isola.spi.LimitKind;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.UsageReporting.Usage;
+import dev.isola.store.NewEvent;
+import dev.isola.store.SandboxEntry;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Looks now and then at what sandboxes use, and writes an event when it is nearly all they may:
+ * once when a resource comes that far, and again only after it has been below. A few are asked at a
+ * time, and one that does not answer holds up nobody.
+ */
+public final class UsageMonitor {
+  private static final int AT_ONCE = 8;
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+  private final LiveSandboxes living;
+  private final SandboxRecorder book;
+  private final EventLog events;
+  private final double share;
+  private final InstantSource clock;
+  private final Log log;
+  private final Map<SandboxId, Set<LimitKind>> warned = new ConcurrentHashMap<>();
+  private volatile Map<String, UsageTotals> last = Map.of();
+
+  /**
+   * @param share of a limit from which on somebody is warned
+   */
+  public UsageMonitor(
+      LiveSandboxes living,
+      SandboxRecorder book,
+      EventLog events,
+      double share,
+      InstantSource clock,
+      Log log) {
+    this.living = living;
+    this.book = book;
+    this.events = events;
+    this.share = share;
+    this.clock = clock;
+    this.log = log;
+  }
+
+  private record Sample(String provider, UsageTotals used) {}
+
+  /** Looks at every sandbox that runs and can tell. */
+  public void sample() {
+    List<Callable<Optional<Sample>>> looks = new ArrayList<>();
+    List<Sandbox> sandboxes = living.all();
+    sandboxes.forEach(one -> looks.add(() -> sample(one)));
+    warned.keySet().retainAll(sandboxes.stream().map(Sandbox::id).toList());
+    Map<String, UsageTotals> sums = new TreeMap<>();
+    try (ExecutorService lookers =
+        Executors.newFixedThreadPool(
+            AT_ONCE, Thread.ofVirtual().name("isola-usage-", 0).factory())) {
+      for (Future<Optional<Sample>> looked :
+          lookers.invokeAll(looks, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+        if (!looked.isCancelled()) {
+          looked
+              .get()
+              .ifPresent(seen -> sums.merge(seen.provider(), seen.used(), UsageTotals::plus));
+        }
+      }
+      last = Map.copyOf(sums);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // the engine closes
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("looking at a sandbox failed badly", e.getCause());
+    }
+  }
+
+  /** Returns what sandboxes used when they were last looked at, by provider. */
+  public Map<String, UsageTotals> latest() {
+    return last;
+  }
+
+  private Optional<Sample> sample(Sandbox sandbox) {
+    try {
+      Optional<UsageReporting> reporting = sandbox.as(UsageReporting.class);
+      Optional<SandboxEntry> entry =
+          book.find(sandbox.id()).filter(one -> one.state() == SandboxState.RUNNING);
+      if (reporting.isEmpty() || entry.isEmpty()) {
+        return Optional.empty();
+      }
+      Usage usage = reporting.get().usage();
+      warnNearLimits(entry.get(), usage);
+      return Optional.of(
+          new Sample(
+              entry.get().provider(), new UsageTotals(usage.memoryBytes(), usage.processes())));
+    } catch (RuntimeException e) {
+      // It may have ended this moment; if not, its next user finds out.
+      log.info("sandbox " + sandbox.id() + " does not tell what it uses: " + e.getMessage());
+      return Optional.empty();
+    }
+  }
+
+  private void warnNearLimits(SandboxEntry entry, Usage usage) {
+    List<NearLimit> nearly =
+        NearLimit.of(usage, SpecCodec.decode(entry.spec(), entry.id()).spec().limits(), share);
+    Set<LimitKind> before = warned.getOrDefault(entry.id(), EnumSet.noneOf(LimitKind.class));
+    for (NearLimit one : nearly) {
+      if (!before.contains(one.resource())) {
+        events.append(NewEvent.of(entry.id(), "resourceWarning", text(one), clock.instant()));
+      }
+    }
+    warned.put(entry.id(), NearLimit.kinds(nearly));
+  }
+
+  private static String text(NearLimit one) {
+    Map<String, Object> data = new LinkedHashMap<>();
+    data.put("resource", one.resource().name().toLowerCase(Locale.ROOT));
+    data.put("used", one.used());
+    data.put("limit", one.limit());
+    return Json.text(data);
+  }
+}

@@ -1,0 +1,136 @@
+package dev.isola.engine;
+
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigInput;
+import dev.isola.engine.config.ConfigInput.FlagValue;
+import dev.isola.engine.config.ConfigReader;
+import dev.isola.engine.config.MachineInfo;
+import dev.isola.engine.health.HealthMonitor;
+import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderContext;
+import dev.isola.spi.provider.ProviderFactory;
+import dev.isola.store.Ledger;
+import dev.isola.store.LedgerConfig;
+import dev.isola.store.Ledgers;
+import dev.isola.testing.provider.TestProviderFactory;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** An engine on the test provider that can be shut down and started again. */
+final class EngineFixture implements AutoCloseable {
+  final FakeClock clock = new FakeClock();
+  final FakeLog log = new FakeLog();
+  private final Path folder;
+  private final LedgerConfig ledgerConfig;
+  private final List<ProviderFactory> factories;
+  private final String yaml;
+  Ledger ledger;
+  ProviderRegistry registry;
+  Engine engine;
+  HealthMonitor health;
+
+  /** One with a ledger in its folder. */
+  EngineFixture(Path folder, String yaml, ProviderFactory... more) throws IOException {
+    this(folder, LedgerConfig.sqlite(folder.resolve("ledger")), yaml, more);
+  }
+
+  EngineFixture(Path folder, LedgerConfig ledgerConfig, String yaml, ProviderFactory... more)
+      throws IOException {
+    this.folder = folder;
+    this.ledgerConfig = ledgerConfig;
+    this.yaml = yaml;
+    factories = new ArrayList<>(List.of(new TestProviderFactory()));
+    factories.addAll(List.of(more));
+    ledger = Ledgers.open(ledgerConfig);
+    open();
+  }
+
+  private void open() throws IOException {
+    Config config = config();
+    registry =
+        ProviderRegistry.open(
+            factories,
+            config.providers(),
+            name -> new ProviderContext(instance(), folder(name), clock),
+            clock,
+            log);
+    health =
+        HealthMonitor.start(
+            registry.providers(), registry.unavailable(), config.probeSchedule(), clock, log);
+    engine = Engine.open(config, ledger, registry, health, clock, log);
+  }
+
+  /** Returns an instance that no other house on this machine has, also after a restart. */
+  InstanceId instance() {
+    return new InstanceId("h" + Integer.toHexString(folder.toAbsolutePath().hashCode()));
+  }
+
+  private Path folder(String name) {
+    try {
+      return Files.createDirectories(folder.resolve(name));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private Config config() throws IOException {
+    List<String> installed = new ArrayList<>(List.of("gvisor", "bubblewrap"));
+    factories.forEach(factory -> installed.add(factory.name()));
+    Path file = Files.writeString(folder.resolve("isola.yaml"), yaml);
+    return ConfigReader.read(
+            new ConfigInput(
+                new MachineInfo(16_000, 4, folder),
+                Optional.of(file),
+                Map.of(),
+                List.of(
+                    new FlagValue("--set", "floor", "process"),
+                    new FlagValue("--set", "expiry.interval", "100ms")),
+                installed))
+        .orThrow();
+  }
+
+  /** Ends the server, whose sandboxes go on, and starts another. */
+  void restart(Runnable between) throws IOException {
+    stop();
+    ledger.close();
+    ledger = Ledgers.open(ledgerConfig);
+    between.run();
+    open();
+  }
+
+  private void stop() {
+    engine.close();
+    health.close();
+    registry.close();
+  }
+
+  /** Real processes would outlive the test. */
+  private void destroySandboxes() {
+    for (Provider provider : registry.providers().values()) {
+      try {
+        provider.inventory().forEach(one -> provider.destroy(one.id(), DestroyOptions.FORCE));
+      } catch (SandboxException e) {
+        System.err.println("a fake that fails as its test says, or a leak: " + e.getMessage());
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    engine.close();
+    health.close();
+    destroySandboxes();
+    registry.close();
+    ledger.close();
+  }
+}

@@ -1,0 +1,81 @@
+package dev.isola.engine;
+
+import dev.isola.document.request.CreateRequest;
+import dev.isola.document.request.Placement;
+import dev.isola.document.request.Workload;
+import dev.isola.engine.api.ProviderInstance;
+import dev.isola.engine.api.ProviderStatus;
+import dev.isola.engine.placement.Fallback;
+import dev.isola.engine.placement.PlacementResult;
+import dev.isola.engine.selection.DeploymentMode;
+import dev.isola.engine.selection.ProviderSelector;
+import dev.isola.engine.selection.Selection;
+import dev.isola.engine.selection.SelectionPolicy;
+import dev.isola.spi.Health;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.spec.SandboxSpec;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * Fake providers under one policy, with selection and fallback as the engine puts them together.
+ */
+public final class PlacementFixture {
+  public static final SandboxSpec SPEC = SandboxSpec.builder(new SandboxId("box1")).build();
+  public static final CreateRequest MCP_SERVER =
+      CreateRequest.auto(SPEC).with(Placement.DEFAULT.withWorkload(Workload.MCP_SERVER));
+
+  public final FakeClock clock = new FakeClock();
+  public final FakeLog log = new FakeLog();
+  private final Map<String, FakeProvider> providers = new LinkedHashMap<>();
+  private final SelectionPolicy policy;
+
+  public PlacementFixture(SelectionPolicy policy, String... names) {
+    this.policy = policy;
+    for (String name : names) {
+      add(new FakeProvider(name));
+    }
+  }
+
+  public static PlacementFixture selfHosted(String... names) {
+    return new PlacementFixture(SelectionPolicy.DEFAULT, names);
+  }
+
+  public static PlacementFixture managed(boolean key, String... names) {
+    PlacementFixture house =
+        new PlacementFixture(
+            new SelectionPolicy(DeploymentMode.MANAGED, Isolation.CONTAINER, false, true), names);
+    if (!key) {
+      house.get("e2b").health = new Health.Unhealthy("has no API key", "set E2B_API_KEY");
+    }
+    return house;
+  }
+
+  public PlacementFixture add(FakeProvider provider) {
+    providers.put(provider.name(), provider);
+    return this;
+  }
+
+  public FakeProvider get(String name) {
+    return Objects.requireNonNull(providers.get(name));
+  }
+
+  public List<ProviderStatus> statuses() {
+    return providers.values().stream().map(FakeProvider::status).toList();
+  }
+
+  public Selection select(CreateRequest request) {
+    Map<String, ProviderInstance> instances = new LinkedHashMap<>();
+    providers.forEach(
+        (name, one) -> instances.put(name, ProviderInstance.ofType(name, one.profile())));
+    return new ProviderSelector(policy, instances).select(request, statuses());
+  }
+
+  public PlacementResult place(CreateRequest request) {
+    return new Fallback(clock, log)
+        .place(select(request), name -> get(name).create(request.spec()));
+  }
+}

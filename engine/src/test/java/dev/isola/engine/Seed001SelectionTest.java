@@ -1,0 +1,374 @@
+package dev.isola.engine;
+
+import static dev.isola.engine.PlacementFixture.MCP_SERVER;
+import static dev.isola.engine.PlacementFixture.SPEC;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.awaitility.Awaitility.await;
+
+import dev.isola.document.request.CreateRequest;
+import dev.isola.engine.admission.CapacityPool;
+import dev.isola.engine.admission.Reservation;
+import dev.isola.engine.admission.Resources;
+import dev.isola.engine.api.ProviderNames;
+import dev.isola.engine.api.ProviderStatus;
+import dev.isola.engine.health.HealthMonitor;
+import dev.isola.engine.health.ProbeSchedule;
+import dev.isola.engine.placement.PlacementResult;
+import dev.isola.engine.placement.ProviderAttempt;
+import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.engine.selection.ProviderSelector;
+import dev.isola.engine.selection.SelectionPolicy;
+import dev.isola.spi.Health;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.ProviderUnavailable;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.Prerequisite;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderContext;
+import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.testing.provider.TestProviderFactory;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Semaphore;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The scenarios of seed 001 about selection, fallback, health and type routing, by their names. */
+class Seed001SelectionTest {
+  @TempDir Path folder;
+
+  private static final String[] ALL = {
+    "subprocess", "proot", "bubblewrap", "runc", "crun", "docker", "gvisor", "firecracker"
+  };
+
+  @Test
+  @DisplayName("Provider capabilities reporting")
+  void providerCapabilitiesReporting() {
+    FakeClock clock = new FakeClock();
+    try (ProviderRegistry registry =
+        ProviderRegistry.open(
+            List.of(new TestProviderFactory()),
+            Map.of(),
+            name -> new ProviderContext(new InstanceId("test"), folder, clock),
+            clock,
+            new FakeLog())) {
+      ProviderInfo info = registry.get("test").info();
+      assertThat(info.capabilities()).contains(Pausing.class);
+      assertThat(info.prerequisites()).isNotEmpty().noneMatch(Prerequisite::necessary);
+      assertThat(info.startup()).isPositive();
+    }
+    CapacityPool admission = new CapacityPool(Resources.of(4, 4096), Duration.ZERO, clock);
+    try (Reservation _ = admission.admit("p", Resources.of(SPEC.limits()))) {
+      assertThat(admission.usage().free()).isEqualTo(Resources.of(3, 3072));
+    }
+  }
+
+  @Test
+  @DisplayName("Self-hosted deployment with KVM available")
+  void selfHostedDeploymentWithKvmAvailable() {
+    PlacementFixture house = PlacementFixture.selfHosted(ALL);
+    assertThat(house.select(CreateRequest.of(SPEC, "auto")).names())
+        .startsWith("firecracker", "gvisor", "bubblewrap", "crun", "runc", "docker");
+  }
+
+  @Test
+  @DisplayName("Self-hosted deployment without KVM")
+  void selfHostedDeploymentWithoutKvm() {
+    PlacementFixture house = PlacementFixture.selfHosted(ALL);
+    house.get("firecracker").ill("KVM is not available");
+    assertThat(house.select(CreateRequest.of(SPEC, "auto")).names()).startsWith("gvisor");
+    assertThat(house.select(CreateRequest.auto(SPEC)).rejection("firecracker"))
+        .hasValueSatisfying(one -> assertThat(one.reason()).isEqualTo("KVM is not available"));
+  }
+
+  @Test
+  @DisplayName("Managed deployment with E2B configured")
+  void managedDeploymentWithE2bConfigured() {
+    PlacementFixture house = PlacementFixture.managed(true, "firecracker", "gvisor", "e2b");
+    assertThat(house.select(CreateRequest.of(SPEC, "auto")).names())
+        .containsExactly("e2b", "firecracker", "gvisor");
+  }
+
+  @Test
+  @DisplayName("Managed deployment without E2B")
+  void managedDeploymentWithoutE2b() {
+    PlacementFixture house = PlacementFixture.managed(false, "e2b", "gvisor", "firecracker");
+    assertThat(house.select(CreateRequest.of(SPEC, "auto")).names())
+        .containsExactly("firecracker", "gvisor");
+    house.get("firecracker").ill("KVM is not available");
+    assertThat(house.select(CreateRequest.auto(SPEC)).names()).containsExactly("gvisor");
+    assertThat(house.select(CreateRequest.auto(SPEC)).rejection("e2b"))
+        .hasValueSatisfying(one -> assertThat(one.fix()).isEqualTo("set E2B_API_KEY"));
+  }
+
+  @Test
+  @DisplayName("No provider specified defaults to auto")
+  void noProviderSpecifiedDefaultsToAuto() {
+    PlacementFixture house = PlacementFixture.selfHosted(ALL);
+    assertThat(house.select(CreateRequest.of(SPEC, "")))
+        .isEqualTo(house.select(CreateRequest.of(SPEC, "auto")))
+        .isEqualTo(house.select(CreateRequest.auto(SPEC)));
+  }
+
+  @Test
+  @DisplayName("Firecracker fails, falls back to gVisor")
+  void firecrackerFailsFallsBackToGvisor() {
+    PlacementFixture house = PlacementFixture.selfHosted("firecracker", "gvisor");
+    house.get("firecracker").failing(ErrorCode.SPAWN_FAILED, "KVM said no");
+    PlacementResult placement = house.place(CreateRequest.auto(SPEC));
+    assertThat(placement.provider().name()).isEqualTo("gvisor");
+    assertThat(placement.provider().isolation()).isEqualTo(Isolation.KERNEL);
+    assertThat(placement.attempts())
+        .containsExactly(
+            new ProviderAttempt(
+                "firecracker", ErrorCode.SPAWN_FAILED, "KVM said no", house.clock.instant()));
+    assertThat(house.log.warnings)
+        .containsExactly(
+            "provider firecracker could not make a sandbox: KVM said no; trying the next");
+  }
+
+  @Test
+  @DisplayName("E2B fails, falls back to Firecracker then gVisor")
+  void e2bFailsFallsBackToFirecrackerThenGvisor() {
+    PlacementFixture house = PlacementFixture.managed(true, "gvisor", "firecracker", "e2b");
+    house.get("e2b").failing(ErrorCode.RESOURCE_LIMIT, "quota exceeded");
+    assertThat(house.place(CreateRequest.auto(SPEC)).provider().name()).isEqualTo("firecracker");
+
+    house.get("firecracker").failing(ErrorCode.PROVIDER_UNAVAILABLE, "no tap device");
+    PlacementResult placement = house.place(CreateRequest.auto(SPEC));
+    assertThat(placement.provider().name()).isEqualTo("gvisor");
+    assertThat(placement.attempts())
+        .extracting(ProviderAttempt::provider)
+        .containsExactly("e2b", "firecracker");
+    assertThat(house.log.warnings).hasSize(3);
+
+    house.get("firecracker").ill("KVM is not available");
+    assertThat(house.place(CreateRequest.auto(SPEC)).attempts())
+        .extracting(ProviderAttempt::provider)
+        .containsExactly("e2b");
+  }
+
+  @Test
+  @DisplayName("Explicit provider request does NOT fallback")
+  void explicitProviderRequestDoesNotFallback() {
+    PlacementFixture house = PlacementFixture.selfHosted("firecracker", "gvisor");
+    house.get("firecracker").failing(ErrorCode.SPAWN_FAILED, "KVM said no");
+    assertThatThrownBy(() -> house.place(CreateRequest.of(SPEC, "firecracker")))
+        .isInstanceOf(ProviderUnavailable.class)
+        .hasMessage("KVM said no; mend firecracker");
+    assertThat(house.get("gvisor").created).hasValue(0);
+
+    house.get("firecracker").ill("KVM is not available");
+    assertThatThrownBy(() -> house.place(CreateRequest.of(SPEC, "firecracker")))
+        .isInstanceOf(ProviderUnavailable.class)
+        .hasMessageContaining("firecracker: KVM is not available")
+        .hasMessageContaining("mend firecracker");
+    assertThat(house.get("gvisor").created).hasValue(0);
+  }
+
+  @Test
+  @DisplayName("All providers fail")
+  void allProvidersFail() {
+    PlacementFixture house =
+        PlacementFixture.selfHosted("firecracker", "gvisor", "docker", "subprocess");
+    house.get("firecracker").failing(ErrorCode.SPAWN_FAILED, "KVM said no");
+    house.get("gvisor").failing(ErrorCode.DEADLINE_EXCEEDED, "it took too long");
+    house.get("docker").ill("no daemon");
+    assertThatThrownBy(() -> house.place(CreateRequest.auto(SPEC)))
+        .isInstanceOfSatisfying(
+            ProviderUnavailable.class,
+            e ->
+                assertThat(e.context())
+                    .containsEntry("provider.firecracker", "KVM said no")
+                    .containsEntry("provider.gvisor", "it took too long")
+                    .containsEntry("provider.docker", "no daemon")
+                    .containsKey("provider.subprocess"))
+        .hasMessageContainingAll(
+            "firecracker: KVM said no",
+            "gvisor: it took too long",
+            "docker: no daemon",
+            "subprocess: isolation process is weaker than container",
+            "for docker: mend docker",
+            "mend gvisor");
+  }
+
+  @Test
+  @DisplayName("Healthy provider is preferred")
+  void healthyProviderIsPreferred() {
+    PlacementFixture house = PlacementFixture.selfHosted(ALL);
+    house.get("firecracker").ill("KVM is not available");
+    house.get("gvisor").ill("no runsc");
+    house.get("docker").ill("no daemon");
+    assertThat(house.select(CreateRequest.auto(SPEC)).names())
+        .containsExactly("bubblewrap", "crun", "runc");
+  }
+
+  @Test
+  @DisplayName("Provider health check frequency")
+  void providerHealthCheckFrequency() {
+    FakeProvider provider = new FakeProvider("gvisor");
+    List<Duration> pauses = new CopyOnWriteArrayList<>();
+    Semaphore turns = new Semaphore(0);
+    FakeClock clock = new FakeClock();
+    try (HealthMonitor monitor =
+        HealthMonitor.start(
+            Map.<String, Provider>of("gvisor", provider),
+            List.of(),
+            ProbeSchedule.DEFAULT,
+            clock,
+            RandomGenerator.getDefault(),
+            time -> {
+              pauses.add(time);
+              turns.acquire();
+              clock.pass(time);
+            },
+            new FakeLog())) {
+      assertThat(monitor.awaitFirstProbes()).containsExactly(provider.status(clock));
+      for (int round = 2; round <= 20; round++) {
+        turns.release();
+        int expected = round;
+        await().until(() -> provider.asked.get() == expected && pauses.size() == expected);
+      }
+      assertThat(pauses).allSatisfy(one -> assertThat(one).isBetween(seconds(27), seconds(33)));
+      assertThat(pauses).doesNotHaveDuplicates();
+      int asked = provider.asked.get();
+      for (int i = 0; i < 1000; i++) {
+        assertThat(monitor.current()).hasSize(1);
+      }
+      assertThat(provider.asked).as("what is cached is not asked for").hasValue(asked);
+      assertThat(monitor.current().getFirst().at()).isEqualTo(clock.instant());
+    }
+  }
+
+  private static Duration seconds(long count) {
+    return Duration.ofSeconds(count);
+  }
+
+  @Test
+  @DisplayName("Provider becomes unhealthy")
+  void providerBecomesUnhealthy() {
+    FakeProvider firecracker = new FakeProvider("firecracker");
+    FakeProvider gvisor = new FakeProvider("gvisor");
+    FakeLog log = new FakeLog();
+    ProviderSelector selector = new ProviderSelector(SelectionPolicy.DEFAULT, Map.of());
+    try (HealthMonitor monitor =
+        HealthMonitor.start(
+            Map.of("firecracker", firecracker, "gvisor", gvisor),
+            List.of(),
+            new ProbeSchedule(Duration.ofMillis(5), Duration.ofSeconds(5)),
+            new FakeClock(),
+            log)) {
+      assertThat(selector.select(CreateRequest.auto(SPEC), monitor.awaitFirstProbes()).names())
+          .containsExactly("firecracker", "gvisor");
+
+      firecracker.ill("manager unreachable");
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(selector.select(CreateRequest.auto(SPEC), monitor.current()).names())
+                      .containsExactly("gvisor"));
+      int asked = firecracker.asked.get();
+      await().until(() -> firecracker.asked.get() > asked + 5);
+      assertThat(log.warnings)
+          .as("said once, however often it is found out")
+          .containsExactly(
+              "provider firecracker is unhealthy and not chosen any more: manager unreachable;"
+                  + " mend firecracker");
+
+      firecracker.health = new Health.Healthy("back");
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(selector.select(CreateRequest.auto(SPEC), monitor.current()).names())
+                      .containsExactly("firecracker", "gvisor"));
+      assertThat(log.infos).containsExactly("provider firecracker is healthy again");
+    }
+  }
+
+  @Test
+  @DisplayName("Health status API")
+  void healthStatusApi() {
+    FakeProvider ill = new FakeProvider("firecracker").ill("no KVM");
+    FakeClock clock = new FakeClock();
+    ProviderStatus broken =
+        ProviderStatus.unavailable("docker", "could not be made", "mend it", clock.instant());
+    try (HealthMonitor monitor =
+        HealthMonitor.start(
+            Map.of("firecracker", ill, "gvisor", new FakeProvider("gvisor")),
+            List.of(broken),
+            ProbeSchedule.DEFAULT,
+            clock,
+            new FakeLog())) {
+      assertThat(monitor.awaitFirstProbes())
+          .as("what the route needs: name, status, time of the last check")
+          .extracting(ProviderStatus::name, ProviderStatus::healthy, ProviderStatus::at)
+          .containsExactly(
+              tuple("docker", false, clock.instant()),
+              tuple("firecracker", false, clock.instant()),
+              tuple("gvisor", true, clock.instant()));
+    }
+  }
+
+  @Test
+  @DisplayName("Agent workspace defaults to Firecracker")
+  void agentWorkspaceDefaultsToFirecracker() {
+    assertThat(PlacementFixture.selfHosted(ALL).select(CreateRequest.auto(SPEC)).names())
+        .startsWith("firecracker", "gvisor");
+  }
+
+  @Test
+  @DisplayName("MCP server defaults to gVisor")
+  void mcpServerDefaultsToGvisor() {
+    PlacementFixture house = PlacementFixture.selfHosted(ALL);
+    assertThat(house.select(MCP_SERVER).names()).startsWith("gvisor", "firecracker", "bubblewrap");
+    house.get("gvisor").ill("no runsc");
+    assertThat(house.select(MCP_SERVER).names()).startsWith("firecracker");
+  }
+
+  /** The scenario of seed 003 that belongs to them. */
+  @Test
+  @DisplayName("Explicit local_microvm falls back to E2B, unless told not to")
+  void explicitLocalMicrovmFallsBackToE2b() {
+    PlacementFixture house = PlacementFixture.selfHosted("microvmctl", "e2b", "gvisor");
+    house.get("microvmctl").failing(ErrorCode.SPAWN_FAILED, "no worker");
+    house.get("e2b").ill("has no API key");
+    CreateRequest request = CreateRequest.of(SPEC, ProviderNames.canonical("local_microvm"));
+    assertThatThrownBy(() -> house.place(request)).isInstanceOf(SandboxException.class);
+    assertThat(house.get("e2b").created).as("without a key").hasValue(0);
+
+    house.get("e2b").health = new Health.Healthy("has a key");
+    PlacementFixture keyed =
+        new PlacementFixture(policy(true), "gvisor")
+            .add(house.get("microvmctl"))
+            .add(house.get("e2b"));
+    assertThat(keyed.place(request).provider().name()).isEqualTo("e2b");
+    assertThat(keyed.place(request).attempts())
+        .extracting(ProviderAttempt::provider)
+        .containsExactly("microvmctl");
+    assertThat(keyed.select(request.strict()).names()).containsExactly("microvmctl");
+    assertThatThrownBy(() -> keyed.place(request.strict())).hasMessageContaining("no worker");
+
+    PlacementFixture turnedOff = new PlacementFixture(policy(false), "e2b", "microvmctl");
+    assertThat(turnedOff.select(request).names()).containsExactly("microvmctl");
+
+    house.get("microvmctl").ill("no CLI");
+    assertThat(keyed.select(request).names()).as("it would fail").containsExactly("e2b");
+    assertThat(keyed.select(CreateRequest.of(SPEC, ProviderNames.canonical("remote_e2b"))).names())
+        .containsExactly("e2b");
+  }
+
+  private static SelectionPolicy policy(boolean fallback) {
+    return new SelectionPolicy(
+        SelectionPolicy.DEFAULT.mode(), Isolation.CONTAINER, false, fallback);
+  }
+}

@@ -1,0 +1,70 @@
+package dev.isola.engine.crash;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.document.request.CreateRequest;
+import dev.isola.engine.FakeLog;
+import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A server that starts a command in each of many sandboxes, says which, and waits: for the word to
+ * close, or for its death.
+ */
+final class FiftyCommandsChild {
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  private FiftyCommandsChild() {}
+
+  /** Arguments: instance, folder, how many sandboxes, how many lines. */
+  public static void main(String[] args) throws IOException {
+    LineWriter tell = new LineWriter();
+    CrashSite site = new CrashSite(new InstanceId(args[0]), Path.of(args[1]), List.of());
+    try (CrashServer server =
+        CrashServer.open(site, "", PlantedBug.NOTHING, new FakeLog(), before -> {})) {
+      List<Sandbox> sandboxes = new ArrayList<>();
+      for (int i = 0; i < Integer.parseInt(args[2]); i++) {
+        SandboxSpec spec = SandboxSpec.builder(SandboxId.random(RANDOM)).build();
+        sandboxes.add(
+            server
+                .engine
+                .create(SandboxRequest.of(CreateRequest.of(spec, "bubblewrap")))
+                .sandbox());
+      }
+      for (int i = 0; i < sandboxes.size(); i++) {
+        Execution execution =
+            sandboxes.get(i).start(Command.shell(script(i, Integer.parseInt(args[3]))));
+        tell.write("started", sandboxes.get(i).id(), execution.id(), i);
+      }
+      tell.write("all");
+      new BufferedReader(new InputStreamReader(System.in, UTF_8)).readLine();
+    }
+    tell.write("closed");
+  }
+
+  /** Numbered lines, five a second; each command has an exit code of its own. */
+  private static String script(int number, int lines) {
+    return "i=0; while [ $i -lt "
+        + lines
+        + " ]; do echo "
+        + number
+        + " line $i; i=$((i+1)); sleep 0.2; done; exit "
+        + exit(number);
+  }
+
+  static int exit(int number) {
+    return number % 100;
+  }
+}

@@ -1,0 +1,74 @@
+package dev.isola.engine.crash;
+
+import dev.isola.spi.SandboxState;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+
+/** What a child says is written down, and what its providers say there is. */
+final class StateDump {
+  /**
+   * @param young whether it is being made by the process that says so
+   */
+  record Entry(SandboxState state, String provider, boolean young, String key) {
+    boolean alive() {
+      return state == SandboxState.RUNNING
+          || state == SandboxState.PAUSED
+          || state == SandboxState.STOPPED;
+    }
+  }
+
+  final Map<String, Entry> entries = new HashMap<>();
+  final Map<String, String> seen = new HashMap<>();
+  final Set<String> unseen = new HashSet<>();
+
+  /** The sandboxes that run although their startup has not succeeded. */
+  final Set<String> unready = new HashSet<>();
+
+  final Map<String, String> volumes = new HashMap<>();
+  final Set<String> volumesSeen = new HashSet<>();
+
+  /** The builds that are not over, and the sandboxes of builds. */
+  final Set<String> buildRemains = new HashSet<>();
+
+  /** The images of templates. */
+  final Set<String> templateImages = new HashSet<>();
+
+  /** The images that builds made. */
+  final Set<String> imagesSeen = new HashSet<>();
+
+  /** Tells whether a line is a part of a dump. */
+  static boolean isOf(String line) {
+    return line.startsWith("entry ")
+        || line.startsWith("seen ")
+        || line.startsWith("unseen ")
+        || line.startsWith("unready ")
+        || line.startsWith("volume-entry ")
+        || line.startsWith("volume-seen ")
+        || line.startsWith("build-remains ")
+        || line.startsWith("template-image ")
+        || line.startsWith("image-seen ")
+        || line.equals("dumped");
+  }
+
+  void parse(String line) {
+    String[] words = line.split(" ");
+    switch (words[0]) {
+      case "entry" ->
+          entries.put(
+              words[1],
+              new Entry(
+                  SandboxState.valueOf(words[2]), words[3], words[4].equals("young"), words[5]));
+      case "seen" -> seen.put(words[1], words[2]);
+      case "volume-entry" -> volumes.put(words[1], words[2]);
+      case "volume-seen" -> volumesSeen.add(words[1]);
+      case "build-remains" -> buildRemains.add(words[1]);
+      case "template-image" -> templateImages.add(words[1]);
+      case "image-seen" -> imagesSeen.add(words[1]);
+      case "unseen" -> unseen.add(words[1]);
+      case "unready" -> unready.add(words[1]);
+      default -> throw new IllegalArgumentException(line);
+    }
+  }
+}

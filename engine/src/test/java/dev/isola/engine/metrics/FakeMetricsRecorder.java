@@ -1,0 +1,55 @@
+package dev.isola.engine.metrics;
+
+import dev.isola.spi.error.ErrorCode;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Writes down what it is told, without the times. */
+final class FakeMetricsRecorder implements MetricsRecorder {
+  final List<String> told = new CopyOnWriteArrayList<>();
+
+  @Override
+  public void recordCreate(String provider, boolean warm, boolean good, long nanos) {
+    told.add("spawned " + provider + " warm=" + warm + " good=" + good);
+  }
+
+  @Override
+  public void recordOperation(EngineOperation deed, String provider, boolean good, long nanos) {
+    told.add("did " + deed + " " + provider + " good=" + good);
+  }
+
+  @Override
+  public void recordExecutionStart(String provider) {
+    told.add("started " + provider);
+  }
+
+  @Override
+  public void recordExecutionEnd(String provider, ExecutionOutcome how, long nanos) {
+    told.add("ended " + provider + " " + how);
+  }
+
+  @Override
+  public void recordTransfer(String provider, Direction direction, boolean good, long nanos) {
+    told.add("transferred " + provider + " " + direction + " good=" + good);
+  }
+
+  @Override
+  public void recordBytes(String provider, ByteCategory cargo, Direction direction, long bytes) {
+    told.add("moved " + provider + " " + cargo + " " + direction + " " + bytes);
+  }
+
+  @Override
+  public void recordHttpRequest(String method, String route, int status, long nanos) {
+    told.add("answered " + method + " " + route + " " + status);
+  }
+
+  @Override
+  public void recordSnapshot(String provider, long bytes, long newBytes, long storedBytes) {
+    told.add("kept " + provider + " " + bytes + " " + newBytes + " " + storedBytes);
+  }
+
+  @Override
+  public void recordError(EngineOperation deed, ErrorCode code) {
+    told.add("failed " + deed + " " + code);
+  }
+}

@@ -1,0 +1,91 @@
+package dev.isola.engine.placement;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.isola.document.request.CreateRequest;
+import dev.isola.engine.PlacementFixture;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Internal;
+import dev.isola.spi.error.LimitExceeded;
+import dev.isola.spi.error.ProviderUnavailable;
+import dev.isola.spi.error.Unsupported;
+import dev.isola.spi.provider.Requirements;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class FallbackTest {
+  private static final CreateRequest REQUEST = CreateRequest.auto(PlacementFixture.SPEC);
+
+  @ParameterizedTest
+  @EnumSource(ErrorCode.class)
+  void decidesByTheCodeAlone(ErrorCode code) {
+    PlacementFixture house = PlacementFixture.selfHosted("firecracker", "gvisor");
+    house.get("firecracker").failing(code, "it failed");
+    if (code.allowsFallback()) {
+      PlacementResult placement = house.place(REQUEST);
+      assertThat(placement.provider().name()).isEqualTo("gvisor");
+      assertThat(placement.attempts()).extracting(ProviderAttempt::code).containsExactly(code);
+    } else {
+      assertThatThrownBy(() -> house.place(REQUEST)).isSameAs(house.get("firecracker").failure);
+      assertThat(house.get("gvisor").created).hasValue(0);
+    }
+  }
+
+  @Test
+  void namesWhoWasUsedWhenNothingFailed() {
+    PlacementResult placement = PlacementFixture.selfHosted("gvisor", "docker").place(REQUEST);
+    assertThat(placement.provider().name()).isEqualTo("gvisor");
+    assertThat(placement.attempts()).isEmpty();
+    assertThat(placement.sandbox().id()).isEqualTo(PlacementFixture.SPEC.id());
+  }
+
+  @Test
+  void doesNotHideWhatFailedBefore() {
+    PlacementFixture house = PlacementFixture.selfHosted("firecracker", "gvisor");
+    house.get("firecracker").failing(ErrorCode.SPAWN_FAILED, "KVM said no");
+    house.get("gvisor").failing(ErrorCode.IMAGE_NOT_FOUND, "no such image");
+    assertThatThrownBy(() -> house.place(REQUEST))
+        .hasMessageStartingWith("no such image")
+        .satisfies(e -> assertThat(e.getSuppressed()).hasSize(1));
+  }
+
+  @Test
+  void takesAnythingElseThatIsThrownForABug() {
+    PlacementFixture house = PlacementFixture.selfHosted("firecracker", "gvisor");
+    house.get("firecracker").failure = new IllegalStateException("oops");
+    assertThatThrownBy(() -> house.place(REQUEST))
+        .isInstanceOf(Internal.class)
+        .hasMessageContaining("provider firecracker failed in a way it must not")
+        .hasCauseInstanceOf(IllegalStateException.class);
+    assertThat(house.get("gvisor").created).hasValue(0);
+  }
+
+  @Test
+  void saysLaterWhenEverybodyIsFull() {
+    PlacementFixture house = PlacementFixture.selfHosted("firecracker", "gvisor");
+    house.get("firecracker").failing(ErrorCode.RESOURCE_LIMIT, "no memory");
+    house.get("gvisor").failing(ErrorCode.DISK_FULL, "no disk");
+    assertThatThrownBy(() -> house.place(REQUEST)).isInstanceOf(LimitExceeded.class);
+  }
+
+  @Test
+  void saysWhatToDoWhenNobodyMay() {
+    assertThatThrownBy(() -> PlacementFixture.selfHosted().place(REQUEST))
+        .isInstanceOf(ProviderUnavailable.class)
+        .hasMessage(
+            "no provider may make this sandbox (there is none); see isola doctor, or ask for less");
+    CreateRequest strong = REQUEST.requiring(Requirements.isolation(Isolation.VM));
+    assertThatThrownBy(() -> PlacementFixture.selfHosted("gvisor", "docker").place(strong))
+        .isInstanceOf(Unsupported.class)
+        .hasMessageContainingAll("gvisor: isolation kernel", "docker: isolation container");
+    PlacementFixture ill = PlacementFixture.selfHosted("firecracker", "docker");
+    ill.get("firecracker").ill("no KVM");
+    assertThatThrownBy(() -> ill.place(strong))
+        .as("it may be there later")
+        .isInstanceOf(ProviderUnavailable.class)
+        .hasMessageContaining("for firecracker: mend firecracker");
+  }
+}

@@ -1,0 +1,133 @@
+package dev.isola.engine.reconcile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.spi.InventoryItem;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.store.SandboxEntry;
+import dev.isola.store.Suspension;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ReconcilePlannerTest {
+  private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
+  private static final SandboxId ID = new SandboxId("box");
+
+  private static SandboxEntry entry(SandboxState state) {
+    return SandboxEntry.intent(ID, "{}", "hash", "p", Isolation.CONTAINER, NOW)
+        .state(state)
+        .build();
+  }
+
+  private static InventoryItem sighting(SandboxState state) {
+    return new InventoryItem(ID, state, NOW, Map.of());
+  }
+
+  private static List<ReconcileStep> plan(
+      List<SandboxEntry> written, Map<String, List<InventoryItem>> seen, Set<SandboxId> making) {
+    Map<SandboxId, String> after =
+        written.isEmpty() ? Map.of() : Map.of(ID, written.getFirst().provider());
+    return ReconcilePlanner.plan(new ReconcileInput(written, seen, after, making, Set.of()));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "CREATING, none, Lose",
+    "CREATING, RUNNING, Lose",
+    "RUNNING, RUNNING, Attach",
+    "RUNNING, PAUSED, Correct",
+    "RUNNING, STOPPED, Correct",
+    "RUNNING, ERROR, Lose",
+    "RUNNING, none, Lose",
+    "PAUSED, PAUSED, Attach",
+    "PAUSED, RUNNING, Correct",
+    "PAUSED, none, Lose",
+    "STOPPED, STOPPED, Attach",
+    "STOPPED, none, Lose",
+    "ERROR, none, Finish",
+    "ERROR, RUNNING, Finish",
+    "TERMINATING, none, Finish",
+    "TERMINATING, RUNNING, Finish",
+  })
+  void everyCombinationHasItsStep(SandboxState written, String seen, String step) {
+    List<InventoryItem> sightings =
+        seen.equals("none") ? List.of() : List.of(sighting(SandboxState.valueOf(seen)));
+    assertThat(plan(List.of(entry(written)), Map.of("p", sightings), Set.of()))
+        .singleElement()
+        .satisfies(one -> assertThat(one.getClass().getSimpleName()).isEqualTo(step));
+  }
+
+  @Test
+  void ofWhoDoesNotAnswerNothingIsSaid() {
+    for (SandboxState state : SandboxState.values()) {
+      assertThat(plan(List.of(entry(state)), Map.of(), Set.of())).isEmpty();
+    }
+  }
+
+  @Test
+  void leasedSandboxesAreLeftAlone() {
+    Map<String, List<InventoryItem>> seen = Map.of("p", List.of(sighting(SandboxState.RUNNING)));
+    assertThat(
+            ReconcilePlanner.plan(
+                new ReconcileInput(List.of(), seen, Map.of(), Set.of(), Set.of(ID))))
+        .isEmpty();
+    assertThat(
+            ReconcilePlanner.plan(
+                new ReconcileInput(List.of(), seen, Map.of(), Set.of(), Set.of())))
+        .containsExactly(new ReconcileStep.RemoveUnknown("p", ID));
+  }
+
+  @Test
+  void whatIsBeingMadeIsLeftAlone() {
+    Map<String, List<InventoryItem>> seen = Map.of("p", List.of(sighting(SandboxState.RUNNING)));
+    assertThat(plan(List.of(entry(SandboxState.CREATING)), seen, Set.of(ID))).isEmpty();
+    assertThat(plan(List.of(), seen, Set.of(ID))).isEmpty();
+  }
+
+  @Test
+  void whatIsWrittenNowhereIsRemoved() {
+    Map<String, List<InventoryItem>> seen = Map.of("p", List.of(sighting(SandboxState.RUNNING)));
+    assertThat(plan(List.of(), seen, Set.of()))
+        .containsExactly(new ReconcileStep.RemoveUnknown("p", ID));
+  }
+
+  @Test
+  void whatAnotherProviderWasTriedForIsRemoved() {
+    Map<String, List<InventoryItem>> seen =
+        Map.of(
+            "p", List.of(sighting(SandboxState.RUNNING)),
+            "tried", List.of(sighting(SandboxState.RUNNING)));
+    assertThat(plan(List.of(entry(SandboxState.RUNNING)), seen, Set.of()))
+        .contains(new ReconcileStep.RemoveUnknown("tried", ID))
+        .doesNotContain(new ReconcileStep.RemoveUnknown("p", ID));
+  }
+
+  @Test
+  void whatWasMadeMeanwhileIsNotRemoved() {
+    Map<String, List<InventoryItem>> seen = Map.of("p", List.of(sighting(SandboxState.RUNNING)));
+    ReconcileInput now = new ReconcileInput(List.of(), seen, Map.of(ID, "p"), Set.of(), Set.of());
+    assertThat(ReconcilePlanner.plan(now)).isEmpty();
+  }
+
+  @Test
+  void oneThatIsKeptElsewhereIsNotMissed() {
+    SandboxEntry kept =
+        entry(SandboxState.STOPPED).toBuilder()
+            .suspension(
+                new Suspension(
+                    Suspension.Reason.IDLE, Optional.of(Duration.ofSeconds(1)), Optional.of("s1")))
+            .build();
+    assertThat(plan(List.of(kept), Map.of("p", List.of()), Set.of())).isEmpty();
+    assertThat(plan(List.of(kept), Map.of("p", List.of(sighting(SandboxState.RUNNING))), Set.of()))
+        .containsExactly(new ReconcileStep.DiscardSuspended(kept));
+  }
+}

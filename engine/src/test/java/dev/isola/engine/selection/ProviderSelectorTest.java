@@ -1,0 +1,187 @@
+package dev.isola.engine.selection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.isola.document.request.CreateRequest;
+import dev.isola.engine.FakeProvider;
+import dev.isola.engine.PlacementFixture;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.LimitKind;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Terminals;
+import dev.isola.spi.error.NotFound;
+import dev.isola.spi.provider.Requirements;
+import dev.isola.spi.provider.SpecSupport;
+import dev.isola.spi.spec.Network;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.VolumeMount;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class ProviderSelectorTest {
+  private static final SandboxSpec SPEC = PlacementFixture.SPEC;
+  private static final FakeProvider BARE =
+      new FakeProvider(
+          "bare",
+          Isolation.CONTAINER,
+          new SpecSupport(
+              Set.of(),
+              Set.of(NetworkMode.NONE),
+              Set.of(VolumeMount.Type.BIND),
+              Set.of(LimitKind.CPU)),
+          Set.of(Terminals.class));
+
+  private static String whyNot(CreateRequest request) {
+    return new PlacementFixture(SelectionPolicy.DEFAULT)
+        .add(BARE)
+        .select(request)
+        .rejection("bare")
+        .map(Rejection::reason)
+        .orElse("");
+  }
+
+  @Test
+  void rejectsWhatAProviderDoesNotDeclareAndNamesIt() {
+    assertThat(whyNot(CreateRequest.auto(SPEC))).isEmpty();
+    assertThat(whyNot(CreateRequest.auto(SPEC.toBuilder().image("python").build())))
+        .isEqualTo("does not support images");
+    assertThat(whyNot(CreateRequest.auto(SPEC.toBuilder().user("agent").build())))
+        .isEqualTo("does not support running as another user");
+    assertThat(
+            whyNot(
+                CreateRequest.auto(
+                    SPEC.toBuilder().network(Network.of(NetworkMode.BRIDGE)).build())))
+        .isEqualTo("does not support network mode bridge");
+    assertThat(
+            whyNot(
+                CreateRequest.auto(
+                    SPEC.toBuilder()
+                        .volume(new VolumeMount(VolumeMount.Type.TMPFS, "", "/tmp/a", false))
+                        .volume(new VolumeMount(VolumeMount.Type.TMPFS, "", "/tmp/b", false))
+                        .build())))
+        .isEqualTo("does not support volumes of type tmpfs");
+    assertThat(whyNot(CreateRequest.auto(SPEC.toBuilder().gpus(1).build())))
+        .isEqualTo("does not support GPUs");
+  }
+
+  @Test
+  void rejectsWhatARequestRequiresOfItsProvider() {
+    assertThat(whyNot(CreateRequest.auto(SPEC).requiring(Requirements.limits(LimitKind.MEMORY))))
+        .isEqualTo("does not support enforcing the limit of memory");
+    Requirements much =
+        new Requirements(
+            Isolation.PROCESS,
+            Set.of(Pausing.class, Terminals.class),
+            Set.of(LimitKind.CPU, LimitKind.FILE_DESCRIPTORS));
+    assertThat(whyNot(CreateRequest.auto(SPEC).requiring(much)))
+        .isEqualTo("does not support enforcing the limit of file descriptors, pausing");
+    assertThat(whyNot(CreateRequest.auto(SPEC).requiring(Requirements.isolation(Isolation.VM))))
+        .isEqualTo("isolation container is weaker than vm, which the request requires");
+  }
+
+  @Test
+  void refusesANameThatNobodyHasWithTheNearestOne() {
+    PlacementFixture house = PlacementFixture.selfHosted("gvisor", "docker");
+    assertThatThrownBy(() -> house.select(CreateRequest.of(SPEC, "gvisr")))
+        .isInstanceOf(NotFound.class)
+        .hasMessage("no provider is named 'gvisr'; did you mean gvisor? Known: docker, gvisor");
+  }
+
+  @Test
+  void keepsTheFloorEvenWhenAWeakerOneIsNamed() {
+    PlacementFixture house = PlacementFixture.selfHosted("subprocess");
+    Selection selection = house.select(CreateRequest.of(SPEC, "subprocess"));
+    assertThat(selection.names()).isEmpty();
+    assertThat(selection.rejections())
+        .containsExactly(
+            new Rejection(
+                "subprocess",
+                Rejection.Kind.TOO_WEAK,
+                "isolation process is weaker than container, the floor of this installation",
+                "set floor: process"));
+  }
+
+  @Test
+  void usesIsolationProcessWhenItIsNamedOrAllowed() {
+    SelectionPolicy low =
+        new SelectionPolicy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, false, true);
+    PlacementFixture house = new PlacementFixture(low, "subprocess", "worktree");
+    assertThat(house.select(CreateRequest.auto(SPEC)).names()).isEmpty();
+    assertThat(house.select(CreateRequest.of(SPEC, "subprocess")).names())
+        .containsExactly("subprocess");
+    assertThat(house.select(CreateRequest.of(SPEC, "worktree")).names())
+        .containsExactly("worktree");
+    SelectionPolicy allowing =
+        new SelectionPolicy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, true);
+    assertThat(
+            new PlacementFixture(allowing, "subprocess", "worktree")
+                .select(CreateRequest.auto(SPEC))
+                .names())
+        .containsExactly("subprocess");
+  }
+
+  @Test
+  void ordersByIsolationThenByWhatItNeedsThenBySpeedAndNeverByName() {
+    SelectionPolicy allowing =
+        new SelectionPolicy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, true);
+    PlacementFixture house =
+        new PlacementFixture(allowing, "subprocess", "docker", "runc", "crun", "bubblewrap")
+            .add(new FakeProvider("zoo", Isolation.VM))
+            .add(new FakeProvider("ark", Isolation.KERNEL))
+            .add(new FakeProvider("ant", Isolation.KERNEL))
+            .add(new FakeProvider("zz-slow", Isolation.CONTAINER))
+            .add(new FakeProvider("bare-metal", Isolation.PROCESS));
+    assertThat(house.select(CreateRequest.auto(SPEC)).names())
+        .containsExactly(
+            "zoo",
+            "ant",
+            "ark",
+            "zz-slow",
+            "bubblewrap",
+            "crun",
+            "runc",
+            "docker",
+            "bare-metal",
+            "subprocess");
+  }
+
+  @Test
+  void takesADegradedOneAfterAllHealthyOnesButBeforeNoIsolation() {
+    SelectionPolicy allowing =
+        new SelectionPolicy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, true);
+    PlacementFixture house =
+        new PlacementFixture(allowing, "gvisor", "bubblewrap", "docker", "subprocess");
+    house.get("gvisor").degraded("ls fails in it");
+    assertThat(house.select(CreateRequest.auto(SPEC)).names())
+        .containsExactly("bubblewrap", "docker", "gvisor", "subprocess");
+    assertThat(house.select(PlacementFixture.MCP_SERVER).best().orElseThrow().name())
+        .isEqualTo("bubblewrap");
+    assertThat(house.select(CreateRequest.of(SPEC, "gvisor")).names()).containsExactly("gvisor");
+    assertThat(
+            house
+                .select(
+                    CreateRequest.auto(SPEC).requiring(Requirements.isolation(Isolation.KERNEL)))
+                .names())
+        .containsExactly("gvisor");
+  }
+
+  @Test
+  void takesTheCloudBeforeTheTypeWhereSandboxesAreManaged() {
+    PlacementFixture house = PlacementFixture.managed(true, "firecracker", "gvisor", "e2b");
+    assertThat(house.select(PlacementFixture.MCP_SERVER).names())
+        .containsExactly("e2b", "gvisor", "firecracker");
+  }
+
+  @Test
+  void doesNotUseACloudUnasked() {
+    PlacementFixture house =
+        new PlacementFixture(
+            new SelectionPolicy(DeploymentMode.SELF_HOSTED, Isolation.CONTAINER, false, true),
+            "e2b",
+            "gvisor");
+    assertThat(house.select(CreateRequest.auto(SPEC)).names()).containsExactly("gvisor");
+    assertThat(house.select(CreateRequest.of(SPEC, "e2b")).names()).containsExactly("e2b");
+  }
+}

@@ -1,0 +1,199 @@
+package dev.isola.link;
+
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * DATA frames as an input stream. A failure of the sandbox is a {@link
+ * dev.isola.spi.error.SandboxException}; closing early cancels.
+ */
+final class DataFrameInputStream extends InputStream {
+  static final int WINDOW = 4 * 1024 * 1024;
+
+  private static final int PIECE = 64 * 1024;
+  private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
+
+  private final LinkStream stream;
+  private final Duration patience;
+
+  /** For one at a time: a block that was given back is somebody else's. */
+  private final Semaphore turn = new Semaphore(1);
+
+  private @Nullable Frame frame;
+  private ByteBuffer content = EMPTY;
+  private boolean ended;
+  private byte @Nullable [] result;
+  private volatile boolean closed;
+
+  private DataFrameInputStream(LinkStream stream, Duration patience) {
+    this.stream = stream;
+    this.patience = patience;
+  }
+
+  /** Starts with the first content, so that a refusal is thrown here and not while reading. */
+  static DataFrameInputStream open(LinkStream stream, Duration patience) {
+    DataFrameInputStream input = new DataFrameInputStream(stream, patience);
+    input.fetch();
+    return input;
+  }
+
+  @Override
+  public int read() throws IOException {
+    byte[] one = new byte[1];
+    return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+  }
+
+  @Override
+  public int read(byte[] bytes, int offset, int length) throws IOException {
+    Objects.checkFromIndexSize(offset, length, bytes.length);
+    if (length == 0 && !closed) {
+      return 0;
+    }
+    turn.acquireUninterruptibly();
+    try {
+      if (!more()) {
+        return -1;
+      }
+      int count = Math.min(length, content.remaining());
+      content.get(bytes, offset, count);
+      return count;
+    } finally {
+      leave();
+    }
+  }
+
+  /** Hands on whole frames: no more writes than frames, and to a file without a copy in between. */
+  @Override
+  public long transferTo(OutputStream out) throws IOException {
+    Sink sink = Sink.of(out);
+    long moved = 0;
+    turn.acquireUninterruptibly();
+    try {
+      while (more()) {
+        moved += content.remaining();
+        sink.write(content);
+      }
+      return moved;
+    } finally {
+      leave();
+    }
+  }
+
+  @Override
+  public int available() {
+    return content.remaining();
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    stream.cancelAndDiscard();
+    giveBack();
+  }
+
+  /** Gives the current frame back, unless somebody is at it, who will do so. */
+  private void giveBack() {
+    if (turn.tryAcquire()) {
+      release();
+      turn.release();
+    }
+  }
+
+  private void leave() {
+    turn.release();
+    if (closed) {
+      giveBack();
+    }
+  }
+
+  /**
+   * Returns what the agent said at the end.
+   *
+   * @throws IllegalStateException when the end was not reached
+   */
+  WireFields result() {
+    if (result == null) {
+      throw new IllegalStateException("it was not read to its end");
+    }
+    try {
+      return WireFields.parse(result);
+    } catch (ProtocolViolation e) {
+      throw stream.protocolViolation(e.getMessage());
+    }
+  }
+
+  /** Waits for content; false at the end. */
+  private boolean more() throws IOException {
+    if (closed) {
+      throw new IOException("the stream is closed");
+    }
+    if (!content.hasRemaining()) {
+      fetch();
+    }
+    return content.hasRemaining();
+  }
+
+  private void fetch() {
+    release();
+    while (!ended && frame == null) {
+      Frame next = stream.nextOrFail(patience);
+      switch (next.type()) {
+        case Wire.DATA -> {
+          frame = next;
+          content = next.content();
+        }
+        case Wire.END -> {
+          ended = true;
+          result = next.payload();
+        }
+        case Wire.ERROR -> throw stream.error(next).exception(stream.connection().id());
+        default -> {
+          // EOF, which END follows, or the head of the answer.
+        }
+      }
+    }
+  }
+
+  private void release() {
+    content = EMPTY;
+    if (frame != null) {
+      frame.release();
+      frame = null;
+    }
+  }
+
+  /** Where content goes. */
+  private interface Sink {
+    void write(ByteBuffer content) throws IOException;
+
+    static Sink of(OutputStream out) {
+      // A class made from it may do more in write() than its channel knows of.
+      if (out.getClass() == FileOutputStream.class) {
+        FileChannel channel = ((FileOutputStream) out).getChannel();
+        return content -> {
+          // In pieces as cp does: more at once asks the kernel for larger blocks, which are scarce.
+          int end = content.limit();
+          while (content.position() < end) {
+            channel.write(content.limit(Math.min(end, content.position() + PIECE)));
+          }
+        };
+      }
+      byte[] piece = new byte[PIECE];
+      return content -> {
+        while (content.hasRemaining()) {
+          int count = Math.min(PIECE, content.remaining());
+          content.get(piece, 0, count);
+          out.write(piece, 0, count);
+        }
+      };
+    }
+  }
+}

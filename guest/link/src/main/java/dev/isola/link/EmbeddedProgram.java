@@ -1,0 +1,111 @@
+package dev.isola.link;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A static executable that travels inside a jar and runs from a folder.
+ *
+ * @param title what messages call it
+ * @param source the folder in which {@code make} builds it
+ * @param resources where its jar has it, one folder for each architecture beneath
+ * @param name the name of the file
+ */
+public record EmbeddedProgram(String title, String source, String resources, String name) {
+
+  /**
+   * Puts the executable for this machine into {@code folder}, once: the name bears the hash of its
+   * content, so that versions live side by side and one that runs is never overwritten. May be
+   * called by several processes at once.
+   *
+   * @return the executable, mode 0755
+   * @throws dev.isola.spi.error.ProviderUnavailable when there is none for this machine, or it
+   *     cannot be written
+   */
+  public Path install(Path folder) {
+    byte[] content = content(architecture());
+    String hash = HexFormat.of().formatHex(sha256(content)).substring(0, 16);
+    Path target = folder.resolve(name + "-" + hash);
+    try {
+      if (!isIntact(target, content)) {
+        write(folder, target, content);
+      }
+      return target;
+    } catch (IOException e) {
+      throw unavailable(
+          "the " + title + " cannot be written to " + target + ": " + e.getMessage(),
+          "make the folder writable, on a file system without noexec",
+          e);
+    }
+  }
+
+  /** Returns the architecture as {@code uname -m} calls it. */
+  private static String architecture() {
+    String name = System.getProperty("os.arch", "").toLowerCase(Locale.ROOT);
+    return name.equals("amd64") ? "x86_64" : name;
+  }
+
+  private byte[] content(String architecture) {
+    String resource = resources + "/linux-" + architecture + "/" + name;
+    try (InputStream in = EmbeddedProgram.class.getClassLoader().getResourceAsStream(resource)) {
+      if (in == null) {
+        throw unavailable(
+            "there is no " + title + " for linux-" + architecture,
+            "build it on such a machine (make -C "
+                + source
+                + ") and put it on the class path as "
+                + resource,
+            null);
+      }
+      return in.readAllBytes();
+    } catch (IOException e) {
+      throw unavailable("the " + title + " cannot be read: " + e.getMessage(), "build it again", e);
+    }
+  }
+
+  private static boolean isIntact(Path target, byte[] content) throws IOException {
+    return Files.isRegularFile(target)
+        && Files.isExecutable(target)
+        && Files.size(target) == content.length
+        && Arrays.equals(Files.readAllBytes(target), content);
+  }
+
+  private static void write(Path folder, Path target, byte[] content) throws IOException {
+    Files.createDirectories(folder);
+    Path temporary = Files.createTempFile(folder, "new", ".tmp");
+    try {
+      Files.write(temporary, content);
+      Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString("rwxr-xr-x"));
+      Files.move(
+          temporary, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    } finally {
+      Files.deleteIfExists(temporary);
+    }
+  }
+
+  private static byte[] sha256(byte[] content) {
+    try {
+      return MessageDigest.getInstance("SHA-256").digest(content);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has SHA-256", e);
+    }
+  }
+
+  private static SandboxException unavailable(
+      String what, String remedy, @Nullable Throwable cause) {
+    return Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, what, remedy).exception(cause);
+  }
+}

@@ -1,0 +1,125 @@
+package dev.isola.link;
+
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the agent may send on one stream, and what of it nobody has taken yet. Bounded by the credit
+ * that was granted. Knows no locks: the stream it belongs to guards it.
+ */
+final class ReceiveWindow {
+  private static final int MERGE_MAX = 4096;
+  private static final int GAPS_MAX = 1024;
+
+  private final int window;
+  private final ArrayDeque<Frame> queue = new ArrayDeque<>();
+  private long credit;
+  private int taken;
+  private int gaps;
+  private boolean headSeen;
+  private boolean eofSeen;
+
+  /**
+   * @param window what the agent may have under way
+   * @param credit what it was granted of that already
+   */
+  ReceiveWindow(int window, long credit) {
+    this.window = window;
+    this.credit = credit;
+  }
+
+  boolean isEmpty() {
+    return queue.isEmpty();
+  }
+
+  /** Grants the whole window at once; returns how much that is. */
+  int grantAll() {
+    credit += window;
+    return window;
+  }
+
+  /**
+   * Checks a frame against what was said before and counts its cost.
+   *
+   * @throws ProtocolViolation when it is not allowed
+   */
+  void check(Frame frame) {
+    byte[] payload = frame.payload();
+    switch (frame.type()) {
+      case Wire.RESPONSE -> {
+        require(!headSeen, "a second RESPONSE");
+        headSeen = true;
+        WireFields.parse(payload);
+      }
+      case Wire.EOF -> {
+        require(!eofSeen && payload.length == 0, "a second EOF, or one with content");
+        eofSeen = true;
+      }
+      case Wire.GAP -> {
+        require(payload.length == 16, "a GAP of " + payload.length + " bytes");
+        require(++gaps <= GAPS_MAX, "too many GAP frames");
+      }
+      case Wire.DATA, Wire.OUTPUT, Wire.ITEM -> {
+        require(frame.cost() > 0, "a frame without content");
+        require(!eofSeen, "content after EOF");
+        require(frame.cost() <= credit, "more content than was granted");
+        credit -= frame.cost();
+        if (frame.type() == Wire.ITEM) {
+          WireFields.parse(payload);
+        }
+      }
+      default -> WireFields.parse(payload);
+    }
+  }
+
+  /**
+   * Queues a frame. Small pieces are joined, so that many of them do not cost more than their
+   * bytes.
+   */
+  void add(Frame frame) {
+    Frame last = frame.type() == Wire.DATA ? queue.peekLast() : null;
+    if (last == null
+        || last.type() != Wire.DATA
+        || last.buffer() != null
+        || frame.buffer() != null
+        || last.payload().length + frame.payload().length > MERGE_MAX) {
+      queue.add(frame);
+      return;
+    }
+    byte[] joined = Arrays.copyOf(last.payload(), last.payload().length + frame.payload().length);
+    System.arraycopy(frame.payload(), 0, joined, last.payload().length, frame.payload().length);
+    queue.removeLast();
+    queue.add(new Frame(Wire.DATA, frame.stream(), joined));
+  }
+
+  @Nullable Frame poll() {
+    return queue.poll();
+  }
+
+  /**
+   * Counts a frame as taken; returns how much to grant anew, or 0 while it is not worth a frame.
+   */
+  int consume(Frame frame) {
+    taken += frame.cost();
+    gaps -= frame.type() == Wire.GAP ? 1 : 0;
+    if (taken == 0 || taken < window / 4) {
+      return 0;
+    }
+    int grant = taken;
+    credit += grant;
+    taken = 0;
+    return grant;
+  }
+
+  void clear() {
+    queue.forEach(Frame::release);
+    queue.clear();
+  }
+
+  private static void require(boolean condition, String otherwise) {
+    if (!condition) {
+      throw new ProtocolViolation(otherwise);
+    }
+  }
+}

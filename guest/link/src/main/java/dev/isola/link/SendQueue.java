@@ -1,0 +1,198 @@
+package dev.isola.link;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Frames on their way out. Callers put, one thread of the connection writes. That the callers do
+ * not write themselves is on purpose: interrupting a thread that writes to a socket closes the
+ * socket, and a socket serves many callers.
+ */
+final class SendQueue {
+  /** Callers wait while more than this is queued. */
+  private static final int FULL = 1024 * 1024;
+
+  /** Frames up to this size are gathered and written at once. */
+  private static final int GATHER = 32 * 1024;
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition filled = lock.newCondition();
+  private final Condition drained = lock.newCondition();
+  private final ArrayDeque<QueuedFrame> queue = new ArrayDeque<>();
+  private long queued;
+  private boolean closed;
+
+  /**
+   * Queues a frame of content, waiting while too much is queued; false when the connection is
+   * closed. A block is given back once it is written.
+   */
+  boolean put(ByteBuffer frame) throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      awaitRoom();
+      return add(new QueuedFrame(frame, null));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Queues a frame whose content is in a file, in the same way; the part is told when done. */
+  boolean put(byte[] header, FileRegion part) throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      awaitRoom();
+      return add(new QueuedFrame(ByteBuffer.wrap(header), part));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Queues a small frame without waiting; false when the connection is closed. */
+  boolean putControl(byte[] frame) {
+    lock.lock();
+    try {
+      return add(new QueuedFrame(ByteBuffer.wrap(frame), null));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Queues a frame unless so much is queued that the agent seems not to read. */
+  void offer(byte[] frame) {
+    lock.lock();
+    try {
+      if (queued < FULL) {
+        add(new QueuedFrame(ByteBuffer.wrap(frame), null));
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void close() {
+    lock.lock();
+    try {
+      closed = true;
+      queue.forEach(QueuedFrame::release);
+      queue.clear();
+      filled.signalAll();
+      drained.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Writes what is put, until closed. Run by the connection's writing thread. */
+  void writeTo(AgentChannel channel) throws IOException, InterruptedException {
+    ByteBuffer gathered = ByteBuffer.allocate(GATHER);
+    while (true) {
+      QueuedFrame parcel = gathered.position() == 0 ? take() : poll();
+      if (parcel == null && gathered.position() == 0) {
+        return;
+      }
+      try {
+        write(parcel, gathered, channel);
+      } finally {
+        if (parcel != null) {
+          parcel.release();
+        }
+      }
+    }
+  }
+
+  /** Gathers what is small, and writes what was gathered where nothing follows or does not fit. */
+  private static void write(@Nullable QueuedFrame parcel, ByteBuffer gathered, AgentChannel channel)
+      throws IOException {
+    if (parcel == null || parcel.bytes().remaining() > gathered.remaining()) {
+      flush(gathered, channel);
+    }
+    if (parcel == null) {
+      return;
+    }
+    if (parcel.bytes().remaining() > GATHER) {
+      channel.write(parcel.bytes());
+    } else {
+      gathered.put(parcel.bytes());
+    }
+    if (parcel.part() != null) {
+      flush(gathered, channel);
+      parcel.part().writeTo(channel);
+    }
+  }
+
+  private static void flush(ByteBuffer gathered, AgentChannel channel) throws IOException {
+    channel.write(gathered.flip());
+    gathered.clear();
+  }
+
+  private void awaitRoom() throws InterruptedException {
+    while (queued >= FULL && !closed) {
+      drained.await();
+    }
+  }
+
+  private boolean add(QueuedFrame parcel) {
+    if (closed) {
+      return false;
+    }
+    queue.add(parcel);
+    queued += parcel.size();
+    filled.signal();
+    return true;
+  }
+
+  private @Nullable QueuedFrame take() throws InterruptedException {
+    lock.lock();
+    try {
+      while (queue.isEmpty() && !closed) {
+        filled.await();
+      }
+      return removeFirst();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private @Nullable QueuedFrame poll() {
+    lock.lock();
+    try {
+      return removeFirst();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private @Nullable QueuedFrame removeFirst() {
+    QueuedFrame parcel = queue.poll();
+    if (parcel != null) {
+      boolean wasFull = queued >= FULL;
+      queued -= parcel.size();
+      if (wasFull && queued < FULL) {
+        drained.signalAll();
+      }
+    }
+    return parcel;
+  }
+
+  /**
+   * What goes out in one go.
+   *
+   * @param bytes a whole frame, or its header where the content is a part of a file
+   */
+  private record QueuedFrame(ByteBuffer bytes, @Nullable FileRegion part) {
+    int size() {
+      return bytes.remaining() + (part == null ? 0 : part.count());
+    }
+
+    void release() {
+      BufferPool.SHARED.release(bytes);
+      if (part != null) {
+        part.release();
+      }
+    }
+  }
+}

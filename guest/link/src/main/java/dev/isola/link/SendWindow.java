@@ -1,0 +1,187 @@
+package dev.isola.link;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * What we send on one stream: DATA within the credit that the agent gave, then EOF. Has a lock of
+ * its own, taken after that of the stream.
+ */
+final class SendWindow {
+  private static final int DATA_MAX = 128 * 1024;
+  private static final long CREDIT_MAX = 1L << 40;
+
+  private final AgentConnection connection;
+  private final int number;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private long credit;
+  private int sending;
+  private boolean ended;
+  private boolean stopped;
+  private boolean over;
+
+  /**
+   * @param number of the stream
+   * @param credit what we may send at first
+   */
+  SendWindow(AgentConnection connection, int number, long credit) {
+    this.connection = connection;
+    this.number = number;
+    this.credit = credit;
+  }
+
+  /**
+   * Sends bytes as the agent's credit allows.
+   *
+   * @param patience how long to wait for credit each time
+   * @return false when the stream is over, or the patience is
+   */
+  boolean send(ByteBuffer bytes, Duration patience) throws InterruptedException {
+    while (bytes.hasRemaining()) {
+      int size = reserve(Math.min(bytes.remaining(), DATA_MAX), patience);
+      if (size == 0) {
+        return false;
+      }
+      ByteBuffer frame = ByteBuffer.allocate(Wire.HEADER + size);
+      frame.put(Wire.HEADER, bytes, bytes.position(), size);
+      bytes.position(bytes.position() + size);
+      try {
+        if (!post(frame)) {
+          return false;
+        }
+      } finally {
+        release(0);
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Takes credit for one frame, to be followed by {@link #release} whether it was sent or not.
+   *
+   * @param patience how long to wait for it
+   * @return how much, up to {@code most}; 0 when the stream is over, or the patience is
+   */
+  int reserve(int most, Duration patience) throws InterruptedException {
+    long deadline = LinkStream.deadline(patience);
+    lock.lockInterruptibly();
+    try {
+      while (credit == 0 && maySend()) {
+        if (!LinkStream.await(changed, deadline, patience)) {
+          return 0;
+        }
+      }
+      if (!maySend()) {
+        return 0;
+      }
+      int size = (int) Math.min(most, credit);
+      credit -= size;
+      sending++;
+      return size;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Sends content within reserved credit; {@code frame} has room for the header before it.
+   *
+   * @return false when the connection is closed
+   */
+  boolean post(ByteBuffer frame) throws InterruptedException {
+    return connection.sendContent(Wire.header(frame, Wire.DATA, number));
+  }
+
+  /** Sends a part of a file within reserved credit; false when the connection is closed. */
+  boolean post(FileRegion part) throws InterruptedException {
+    return connection.sendContent(Wire.header(Wire.DATA, number, part.count()), part);
+  }
+
+  /** Gives back what was not used of the credit for a frame. */
+  void release(int unused) {
+    lock.lock();
+    try {
+      credit += unused;
+      sending--;
+      if (ended) {
+        queueEof();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Says that no more bytes come from here. Does nothing when repeated or when the stream is over.
+   */
+  void sendEof() {
+    lock.lock();
+    try {
+      if (!ended) {
+        ended = true;
+        queueEof();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  // The stream.
+
+  /**
+   * Takes in a CREDIT frame.
+   *
+   * @throws ProtocolViolation when it makes no sense
+   */
+  void grant(byte[] payload) {
+    if (payload.length != 4) {
+      throw new ProtocolViolation("a CREDIT of " + payload.length + " bytes");
+    }
+    lock.lock();
+    try {
+      credit += Wire.getInt(payload, 0) & 0xffff_ffffL;
+      if (credit > CREDIT_MAX) {
+        throw new ProtocolViolation("absurd credit");
+      }
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Nothing new is sent, because nobody wants it any more; what has its credit still goes out. */
+  void stop() {
+    lock.lock();
+    try {
+      stopped = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Nothing at all is sent: the stream is over. */
+  void close() {
+    lock.lock();
+    try {
+      over = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean maySend() {
+    return !over && !stopped && !ended;
+  }
+
+  /** Bytes that have their credit go out first: content after EOF would end the connection. */
+  private void queueEof() {
+    if (sending == 0 && !over) {
+      connection.sendControl(Wire.frame(Wire.EOF, number));
+    }
+  }
+}

@@ -1,0 +1,75 @@
+package dev.isola.link.local;
+
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** All sandboxes of this instance, as their folders tell. */
+record SandboxRecordStore(Path path) {
+
+  /** A sandbox that was written down. */
+  record StoredSandbox(SandboxFolder folder, SandboxRecord record) {}
+
+  SandboxFolder of(SandboxId id) {
+    return new SandboxFolder(path.resolve(id.value()));
+  }
+
+  Optional<StoredSandbox> find(SandboxId id) {
+    return read(of(id));
+  }
+
+  /**
+   * Returns every sandbox of {@code instance} that was written down; others are not ours to see.
+   */
+  List<StoredSandbox> list(String instance) {
+    return list(instance, Set.of());
+  }
+
+  /** Like {@link #list(String)}, without those of {@code except}, which are not even read. */
+  List<StoredSandbox> list(String instance, Set<SandboxId> except) {
+    Set<String> names = except.stream().map(SandboxId::value).collect(Collectors.toSet());
+    List<StoredSandbox> found = new ArrayList<>();
+    if (!Files.isDirectory(path)) {
+      return found;
+    }
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(path)) {
+      for (Path entry : entries) {
+        if (names.contains(entry.getFileName().toString())) {
+          continue;
+        }
+        read(new SandboxFolder(entry))
+            .filter(known -> known.record().instance().equals(instance))
+            .ifPresent(found::add);
+      }
+    } catch (IOException e) {
+      throw unreadable(e);
+    }
+    return found;
+  }
+
+  private Optional<StoredSandbox> read(SandboxFolder folder) {
+    try {
+      return SandboxRecord.read(folder.record()).map(record -> new StoredSandbox(folder, record));
+    } catch (IOException e) {
+      throw unreadable(e);
+    }
+  }
+
+  private SandboxException unreadable(IOException e) {
+    return Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            "the data folder cannot be read: " + e.getMessage(),
+            "check the rights of " + path)
+        .exception(e);
+  }
+}

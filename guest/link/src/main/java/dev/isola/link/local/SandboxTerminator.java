@@ -1,0 +1,74 @@
+package dev.isola.link.local;
+
+import dev.isola.link.AgentSandbox;
+import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+
+/** Ends all processes of a sandbox and makes sure that none is left. */
+final class SandboxTerminator {
+  private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
+
+  private final SandboxRecord record;
+  private final AgentSandbox sandbox;
+
+  SandboxTerminator(SandboxRecord record, AgentSandbox sandbox) {
+    this.record = record;
+    this.sandbox = sandbox;
+  }
+
+  /**
+   * Asks the agent, and uses force when it has not ended after half of the time.
+   *
+   * @throws dev.isola.spi.error.DeadlineExceeded when something is left at the end of it
+   */
+  void terminate(DestroyOptions how) {
+    long start = System.nanoTime();
+    List<AgentProcess> processes = record.processes();
+    if (!processes.isEmpty()) {
+      try {
+        sandbox.shutdown();
+        awaitEnd(processes, start + how.timeout().toNanos() / 2);
+      } catch (SandboxException silent) {
+        // It does not answer any more; force does not need an answer.
+      }
+      processes.forEach(AgentProcess::kill);
+    }
+    sandbox.markDestroyed("it was destroyed");
+    sandbox.close();
+    awaitNoneLeft(start + how.timeout().toNanos());
+  }
+
+  /** Waits for the end of a sandbox that was told to stop, and uses force like the above. */
+  void awaitStop(DestroyOptions how) {
+    long start = System.nanoTime();
+    List<AgentProcess> processes = record.processes();
+    awaitEnd(processes, start + how.timeout().toNanos() / 2);
+    processes.forEach(AgentProcess::kill);
+    awaitNoneLeft(start + how.timeout().toNanos());
+  }
+
+  private void awaitNoneLeft(long until) {
+    for (List<AgentProcess> left = record.processes(); !left.isEmpty(); left = record.processes()) {
+      if (System.nanoTime() - until >= 0) {
+        throw Fault.of(
+                ErrorCode.DEADLINE_EXCEEDED,
+                "processes of sandbox " + record.id() + " are left: " + left,
+                "destroy again, or end them by hand")
+            .sandbox(record.id())
+            .exception();
+      }
+      awaitEnd(left, System.nanoTime() + LOOK_AGAIN.toNanos());
+    }
+  }
+
+  private static void awaitEnd(List<AgentProcess> processes, long until) {
+    while (processes.stream().anyMatch(AgentProcess::isAlive) && System.nanoTime() - until < 0) {
+      LockSupport.parkNanos(500_000);
+    }
+  }
+}

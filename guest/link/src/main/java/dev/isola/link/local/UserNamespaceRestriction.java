@@ -1,0 +1,78 @@
+package dev.isola.link.local;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.function.Function;
+
+/**
+ * The switches by which a system keeps user namespaces from its users. They tell why one was
+ * refused, never that one will be had: only trying tells that.
+ */
+public enum UserNamespaceRestriction {
+  DISABLED("user.max_user_namespaces", "0", "15000", "switched off"),
+  ROOT_ONLY("kernel.unprivileged_userns_clone", "0", "1", "for root only"),
+  APPARMOR("kernel.apparmor_restrict_unprivileged_userns", "1", "0", "restricted by AppArmor"),
+  /** No switch that we know. */
+  UNKNOWN("", "", "", "refused by the kernel or a container around us");
+
+  private final String setting;
+  private final String closed;
+  private final String open;
+  private final String why;
+
+  UserNamespaceRestriction(String setting, String closed, String open, String why) {
+    this.setting = setting;
+    this.closed = closed;
+    this.open = open;
+    this.why = why;
+  }
+
+  /** Returns what keeps this user from them, given that something does. */
+  public static UserNamespaceRestriction detect() {
+    return detect(UserNamespaceRestriction::read);
+  }
+
+  /**
+   * Returns what keeps a user from them.
+   *
+   * @param read returns the text of a file, empty when it cannot be read
+   */
+  static UserNamespaceRestriction detect(Function<Path, String> read) {
+    for (UserNamespaceRestriction each : values()) {
+      Path file = Path.of("/proc/sys", each.setting.replace('.', '/'));
+      if (!each.setting.isEmpty() && read.apply(file).strip().equals(each.closed)) {
+        return each;
+      }
+    }
+    return UNKNOWN;
+  }
+
+  /** Returns why there are none. */
+  public String reason() {
+    return setting.isEmpty() ? why : why + " (" + setting + "=" + closed + ")";
+  }
+
+  /** Returns what a person does to have them. */
+  public String remedy() {
+    return switch (this) {
+      case DISABLED, ROOT_ONLY -> allow();
+      case APPARMOR -> allow() + ", or give the program an AppArmor profile with userns";
+      case UNKNOWN ->
+          "run outside the container, or let it make user namespaces (its seccomp profile, or"
+              + " --privileged)";
+    };
+  }
+
+  private String allow() {
+    return "allow user namespaces: sysctl -w " + setting + "=" + open;
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      return "";
+    }
+  }
+}

@@ -1,0 +1,197 @@
+package dev.isola.link;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.Secret;
+import dev.isola.spi.error.InvalidRequest;
+import java.io.IOException;
+import java.io.PipedInputStream;
+import java.io.PipedOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.ByteChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The small parts: fields, boot record, binary, socket paths, the greeting over a pipe. */
+@Timeout(20)
+class LinkComponentsTest {
+
+  @Test
+  void fieldsGoRound() {
+    byte[] payload =
+        new WireFieldsBuilder()
+            .add(FieldTag.OFFSET, -2)
+            .add(FieldTag.ARG, List.of("a", "", "ü"))
+            .flag(FieldTag.LOSSY, false)
+            .add(FieldTag.TAG, Optional.empty())
+            .add(FieldTag.NAME, "x".repeat(1000))
+            .payload();
+    WireFields fields = WireFields.parse(payload);
+    assertThat(fields.number(FieldTag.OFFSET)).isEqualTo(-2);
+    assertThat(fields.texts(FieldTag.ARG)).containsExactly("a", "", "ü");
+    assertThat(fields.has(FieldTag.LOSSY)).isFalse();
+    assertThat(fields.optionalText(FieldTag.TAG)).isEmpty();
+    assertThat(fields.text(FieldTag.NAME)).hasSize(1000);
+    assertThatThrownBy(() -> fields.count(FieldTag.OFFSET)).isInstanceOf(ProtocolViolation.class);
+    assertThatThrownBy(() -> fields.number(FieldTag.NAME)).isInstanceOf(ProtocolViolation.class);
+    assertThatThrownBy(() -> fields.number(FieldTag.PID)).isInstanceOf(ProtocolViolation.class);
+    assertThatThrownBy(() -> WireFields.parse(new byte[4])).isInstanceOf(ProtocolViolation.class);
+  }
+
+  @Test
+  void aBootRecordHoldsItsFieldsAndHidesItsSecret() {
+    Secret secret = BootRecord.newSecret();
+    BootRecord record =
+        BootRecord.builder(new SandboxId("abc"), secret)
+            .socket(Path.of("/run/s"))
+            .confine(Path.of("/data"), "/workspace")
+            .env(Map.of("A", "B"))
+            .user(Optional.of("me"))
+            .cwd("/w")
+            .deadline(Duration.ofSeconds(2))
+            .linger(Duration.ZERO)
+            .namespaces(BootRecord.Namespaces.IF_POSSIBLE)
+            .bind(Path.of("/from"), "/to", true)
+            .lock(Path.of("/lock"))
+            .rlimit(7, 100, 200)
+            .build();
+    byte[] bytes = record.encode();
+    assertThat(Wire.getInt(bytes, 0)).isEqualTo(bytes.length - 4);
+    WireFields fields = WireFields.parse(bytes, 4);
+    assertThat(fields.bytes(FieldTag.SECRET)).isEqualTo(secret.reveal());
+    assertThat(fields.text(FieldTag.ROOT)).isEqualTo("/data");
+    assertThat(fields.number(FieldTag.LINGER_MS)).isZero();
+    assertThat(fields.number(FieldTag.TIMEOUT_MS)).isEqualTo(2000);
+    assertThat(fields.number(FieldTag.NAMESPACES)).isEqualTo(1);
+    assertThat(new String(fields.bytes(FieldTag.BIND), UTF_8))
+        .isEqualTo("\u0001\0\0\0\u0005/from/to");
+    assertThat(fields.bytes(FieldTag.RLIMIT)).hasSize(17).startsWith(7, 0, 0, 0, 0, 0, 0, 0, 100);
+    assertThat(record.toString()).contains("***");
+    assertThatThrownBy(() -> BootRecord.builder(new SandboxId("abc"), Secret.of("short")))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void theBinaryIsWrittenOnceAndRepaired(@TempDir Path folder) throws IOException {
+    Path first = AgentBinary.install(folder);
+    assertThat(first).isExecutable();
+    assertThat(first.getFileName().toString()).matches("isola-agent-[0-9a-f]{16}");
+    Object key =
+        Files.readAttributes(first, java.nio.file.attribute.BasicFileAttributes.class).fileKey();
+    assertThat(AgentBinary.install(folder)).isEqualTo(first);
+    assertThat(
+            Files.readAttributes(first, java.nio.file.attribute.BasicFileAttributes.class)
+                .fileKey())
+        .isEqualTo(key);
+    byte[] good = Files.readAllBytes(first);
+    Files.write(first, new byte[good.length]);
+    assertThat(Files.readAllBytes(AgentBinary.install(folder))).isEqualTo(good);
+    try (var left = Files.list(folder)) {
+      assertThat(left).hasSize(1);
+    }
+  }
+
+  @Test
+  void aSocketPathHasALimit(@TempDir Path folder) {
+    Path tooLong = Path.of("/" + "x".repeat(107));
+    assertThatThrownBy(() -> new UnixSocketConnector(tooLong))
+        .isInstanceOf(InvalidRequest.class)
+        .hasMessageContaining("108 bytes");
+    AgentConnector nobody = new UnixSocketConnector(folder.resolve("none"));
+    assertThatThrownBy(() -> nobody.open(Duration.ofSeconds(1)))
+        .isInstanceOf(AgentAbsentException.class);
+  }
+
+  @Test
+  void aPipeMayHoldBytesOfAnEarlierConnection() throws Exception {
+    Secret secret = BootRecord.newSecret();
+    PipedInputStream toAgent = new PipedInputStream(1 << 20);
+    PipedInputStream toServer = new PipedInputStream(1 << 20);
+    PipedOutputStream fromServer = new PipedOutputStream(toAgent);
+    PipedOutputStream fromAgent = new PipedOutputStream(toServer);
+    FakePeer peer = new FakePeer(new StreamPair(toAgent, fromAgent), secret);
+    // Left-overs: half a frame, a stale challenge with another nonce, more noise.
+    peer.raw(new byte[] {0, 0, 0, 50, 18, 0, 0, 0, 1, 1, 2, 3});
+    peer.nonce[0] = 99;
+    peer.challenge();
+    peer.raw("noise that is no frame".getBytes(UTF_8));
+    peer.nonce[0] = 7;
+    peer.challenge();
+    peer.challenge();
+    Thread agent =
+        Thread.ofPlatform()
+            .daemon()
+            .start(
+                () -> {
+                  try {
+                    peer.welcome(peer.read());
+                    peer.answerPings();
+                  } catch (IOException e) {
+                    // Closed by the test.
+                  }
+                });
+    AgentChannel channel =
+        new StreamAgentChannel(
+            toServer,
+            fromServer,
+            () -> {
+              try {
+                fromAgent.close();
+                toAgent.close();
+              } catch (IOException e) {
+                throw new AssertionError(e);
+              }
+            });
+    AgentConnection connection =
+        AgentConnection.open(FakeAgent.ID, channel, secret, LinkTimeouts.DEFAULT);
+    assertThat(connection.ping(Duration.ofSeconds(5))).isPositive();
+    connection.close();
+    for (Thread thread : connection.threads()) {
+      thread.join();
+    }
+    agent.join();
+  }
+
+  /** Two piped streams as one channel. */
+  private record StreamPair(PipedInputStream in, PipedOutputStream out) implements ByteChannel {
+    @Override
+    public int read(ByteBuffer target) throws IOException {
+      byte[] bytes = new byte[target.remaining()];
+      int count = in.read(bytes);
+      if (count > 0) {
+        target.put(bytes, 0, count);
+      }
+      return count;
+    }
+
+    @Override
+    public int write(ByteBuffer source) throws IOException {
+      byte[] bytes = new byte[source.remaining()];
+      source.get(bytes);
+      out.write(bytes);
+      out.flush();
+      return bytes.length;
+    }
+
+    @Override
+    public boolean isOpen() {
+      return true;
+    }
+
+    @Override
+    public void close() throws IOException {
+      in.close();
+      out.close();
+    }
+  }
+}

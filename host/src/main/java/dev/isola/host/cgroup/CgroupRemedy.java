@@ -1,0 +1,53 @@
+package dev.isola.host.cgroup;
+
+import dev.isola.host.cgroup.ControlGroups.Layout;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.List;
+
+/** What a person does where not everything can be limited. */
+final class CgroupRemedy {
+  private CgroupRemedy() {}
+
+  static String of(ControlGroups groups, boolean root) {
+    if (groups.layout() == Layout.NONE) {
+      return "mount the cgroup file system at /sys/fs/cgroup";
+    }
+    if (groups.hierarchies().stream()
+        .filter(Hierarchy::isUsable)
+        .allMatch(CgroupRemedy::readOnly)) {
+      return "the control groups are mounted read-only: give the container a writable"
+          + " /sys/fs/cgroup (with a cgroup namespace of its own, or --privileged)";
+    }
+    List<String> missing =
+        CgroupProbe.KINDS.stream()
+            .map(CgroupSetting::controller)
+            .filter(name -> !groups.controllers().containsKey(name))
+            .sorted()
+            .toList();
+    if (root) {
+      if (missing.contains("memory")) {
+        return "boot with cgroup_enable=memory, and with systemd have it delegated (Delegate=yes)";
+      }
+      return missing.isEmpty()
+          ? "run outside the container, or give it control groups of its own"
+          : "have the controllers "
+              + String.join(", ", missing)
+              + " delegated (systemd: Delegate=yes), or use a kernel that has them";
+    }
+    boolean old =
+        groups.controllers().values().stream().anyMatch(controller -> controller.version() == 1);
+    return old
+        ? "run as root, or boot with systemd.unified_cgroup_hierarchy=1: version 1 cannot be"
+            + " handed to a user"
+        : "run in a group of your own: systemd-run --user --scope -p Delegate=yes isola ...";
+  }
+
+  private static boolean readOnly(Hierarchy hierarchy) {
+    try {
+      return Files.getFileStore(hierarchy.mount()).isReadOnly();
+    } catch (IOException e) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,99 @@
+package dev.isola.host.cgroup;
+
+import dev.isola.spi.LimitKind;
+import dev.isola.spi.spec.ResourceLimits;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalLong;
+
+/**
+ * What is written into a file of a group to set a limit.
+ *
+ * @param optional whether it is left out on a kernel that has no such file
+ */
+record CgroupSetting(String file, String value, boolean optional) {
+  private static final long PERIOD_MICROS = 100_000;
+
+  /** The kernel takes no smaller quota. */
+  private static final long MIN_QUOTA_MICROS = 1_000;
+
+  private CgroupSetting(String file, long value, boolean optional) {
+    this(file, Long.toString(value), optional);
+  }
+
+  /** Returns the controller that enforces this limit. */
+  static String controller(LimitKind kind) {
+    return switch (kind) {
+      case MEMORY -> "memory";
+      case CPU -> "cpu";
+      case THREADS -> "pids";
+      case DISK, FILE_DESCRIPTORS, PROCESSES, BANDWIDTH, KERNEL_OBJECTS, TIMEOUT ->
+          throw new IllegalArgumentException("control groups do not limit " + kind);
+    };
+  }
+
+  /** Returns what sets a limit, in the order in which it has to be written. */
+  static List<CgroupSetting> of(
+      LimitKind kind, ResourceLimits limits, Hierarchy hierarchy, Path parent) {
+    return switch (kind) {
+      case MEMORY -> memory(bytes(limits.memoryMb()), hierarchy.unified());
+      case CPU -> {
+        long quota = Math.max(MIN_QUOTA_MICROS, (long) (limits.cpu() * PERIOD_MICROS));
+        yield hierarchy.unified()
+            ? List.of(new CgroupSetting("cpu.max", quota + " " + PERIOD_MICROS, false))
+            : cpuV1(Math.min(quota, parentQuota(hierarchy.mount(), parent)));
+      }
+      case THREADS ->
+          List.of(
+              new CgroupSetting("pids.max", limits.threads() + ControlGroup.AGENT_THREADS, false));
+      case DISK, FILE_DESCRIPTORS, PROCESSES, BANDWIDTH, KERNEL_OBJECTS, TIMEOUT ->
+          throw new IllegalArgumentException("control groups do not limit " + kind);
+    };
+  }
+
+  private static long bytes(long megabytes) {
+    return Math.min(megabytes, Long.MAX_VALUE >> 20) << 20;
+  }
+
+  /**
+   * Swap counts as memory, else a limit would only make things slow. In version 1 memory and swap
+   * together may never be less than memory, so that is lifted first.
+   */
+  private static List<CgroupSetting> memory(long bytes, boolean unified) {
+    return unified
+        ? List.of(
+            new CgroupSetting("memory.max", bytes, false),
+            new CgroupSetting("memory.swap.max", 0, true))
+        : List.of(
+            new CgroupSetting("memory.memsw.limit_in_bytes", -1, true),
+            new CgroupSetting("memory.limit_in_bytes", bytes, false),
+            new CgroupSetting("memory.memsw.limit_in_bytes", bytes, true));
+  }
+
+  private static List<CgroupSetting> cpuV1(long quota) {
+    return List.of(
+        new CgroupSetting("cpu.cfs_period_us", PERIOD_MICROS, false),
+        new CgroupSetting("cpu.cfs_quota_us", quota, false));
+  }
+
+  /** Version 1 refuses a group more than a group above it has, where version 2 takes the lesser. */
+  private static long parentQuota(Path mount, Path parent) {
+    for (Path group = parent; group != null && group.startsWith(mount); group = group.getParent()) {
+      OptionalLong quota = KernelFile.number(group.resolve("cpu.cfs_quota_us"));
+      OptionalLong period = KernelFile.number(group.resolve("cpu.cfs_period_us"));
+      if (quota.orElse(-1) > 0 && period.orElse(-1) > 0) {
+        return quota.getAsLong() * PERIOD_MICROS / period.getAsLong();
+      }
+    }
+    return Long.MAX_VALUE;
+  }
+
+  void write(Path group) throws IOException {
+    Path path = group.resolve(file);
+    if (!optional || Files.exists(path)) {
+      KernelFile.write(path, value);
+    }
+  }
+}

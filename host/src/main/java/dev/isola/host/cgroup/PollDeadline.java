@@ -1,0 +1,33 @@
+package dev.isola.host.cgroup;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+
+/** The end of a wait. Looks often at first, since most things take well under a millisecond. */
+final class PollDeadline {
+  private static final long FIRST_NANOS = 50_000;
+  private static final long LONGEST_NANOS = 10_000_000;
+
+  private final long end;
+  private long pause = FIRST_NANOS;
+
+  PollDeadline(Duration patience) {
+    this.end = System.nanoTime() + patience.toNanos();
+  }
+
+  /** Waits a little; tells whether there is time to look again. */
+  boolean pause() throws IOException {
+    long left = end - System.nanoTime();
+    if (left <= 0) {
+      return false;
+    }
+    LockSupport.parkNanos(Math.min(left, pause));
+    if (Thread.currentThread().isInterrupted()) {
+      throw new InterruptedIOException("interrupted while waiting for a control group");
+    }
+    pause = Math.min(pause * 2, LONGEST_NANOS);
+    return true;
+  }
+}

@@ -1,0 +1,50 @@
+package dev.isola.host.cgroup;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+
+/** Groups of somebody who was killed before he could remove them. */
+final class StaleCgroups {
+  private StaleCgroups() {}
+
+  /**
+   * Removes the groups of such names that are older than {@code age} and in which nobody is. What
+   * cannot be removed is left.
+   */
+  static void remove(List<Hierarchy> hierarchies, Predicate<String> names, Duration age) {
+    for (String name : stale(hierarchies, names, age)) {
+      CgroupFolders folders = CgroupFolders.find(name, hierarchies);
+      try {
+        if (folders.members().isEmpty()) {
+          folders.delete();
+        }
+      } catch (IOException joinedMeanwhile) {
+        // The kernel removes none that has a process.
+      }
+    }
+  }
+
+  /** The time of a group's folder is when it was made. */
+  private static Set<String> stale(
+      List<Hierarchy> hierarchies, Predicate<String> names, Duration age) {
+    long before = System.currentTimeMillis() - age.toMillis();
+    Set<String> found = new TreeSet<>();
+    for (Hierarchy hierarchy : hierarchies) {
+      for (Path spot : hierarchy.isUsable() ? hierarchy.candidateParents() : List.<Path>of()) {
+        File[] there =
+            spot.toFile()
+                .listFiles(file -> names.test(file.getName()) && file.lastModified() <= before);
+        for (File file : there == null ? new File[0] : there) {
+          found.add(file.getName());
+        }
+      }
+    }
+    return found;
+  }
+}

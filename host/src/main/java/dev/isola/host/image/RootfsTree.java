@@ -1,0 +1,166 @@
+package dev.isola.host.image;
+
+import dev.isola.archive.ArchivePaths;
+import dev.isola.host.image.NativeFiles.Stat;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A folder and everything beneath it, reached by descriptor: the kernel refuses any path in which
+ * there is a link or a mount, so nothing in the tree can lead a caller out of it. Paths are those
+ * of {@link ArchivePaths}. For one thread.
+ */
+final class RootfsTree implements AutoCloseable {
+  private final int root;
+
+  /** The folder the last path was in, which the next is mostly in too. */
+  private String parentPath = "";
+
+  private int parent = -1;
+
+  RootfsTree(Path root) throws IOException {
+    try {
+      this.root = NativeFiles.openFolder(root);
+    } catch (NativeException e) {
+      throw new IOException(root + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** Tells about a path itself, not what it links to; empty when there is none. */
+  Optional<Stat> stat(String path) throws IOException {
+    if (path.isEmpty()) {
+      return Optional.of(NativeFiles.stat(root));
+    }
+    try {
+      return NativeFiles.stat(folderOf(path), ArchivePaths.fileName(path));
+    } catch (NativeException e) {
+      if (e.errno() == NativeException.ENOENT || e.errno() == NativeException.ENOTDIR) {
+        return Optional.empty();
+      }
+      throw e;
+    }
+  }
+
+  /** Fails unless the folder that a path is in is there and can be reached without links. */
+  void requireParent(String path) throws IOException {
+    folderOf(path);
+  }
+
+  /** Returns the names in a folder, sorted by their bytes. */
+  List<String> list(String folder) throws IOException {
+    int descriptor = open(folder, NativeFiles.RDONLY | NativeFiles.DIRECTORY);
+    try {
+      List<String> names = NativeFiles.list(descriptor);
+      names.sort(null);
+      return names;
+    } finally {
+      NativeFiles.close(descriptor);
+    }
+  }
+
+  /** Opens what is there; the caller closes it. */
+  int open(String path, int flags) throws IOException {
+    return NativeFiles.open(root, path.isEmpty() ? "." : path, flags, 0);
+  }
+
+  /** Makes a new file, open for writing; the caller closes it. */
+  int create(String path) throws IOException {
+    return NativeFiles.open(
+        folderOf(path), ArchivePaths.fileName(path), NativeFiles.WRONLY | NativeFiles.CREATE, 0600);
+  }
+
+  String readLink(String path) throws IOException {
+    return NativeFiles.readLink(folderOf(path), ArchivePaths.fileName(path));
+  }
+
+  void makeFolder(String path, int mode) throws IOException {
+    NativeFiles.makeFolder(folderOf(path), ArchivePaths.fileName(path), mode);
+  }
+
+  void makeLink(String path, String target) throws IOException {
+    NativeFiles.makeLink(target, folderOf(path), ArchivePaths.fileName(path));
+  }
+
+  void makeHardLink(String path, String existing) throws IOException {
+    int from =
+        NativeFiles.open(
+            root,
+            ArchivePaths.parent(existing).isEmpty() ? "." : ArchivePaths.parent(existing),
+            NativeFiles.PATH | NativeFiles.DIRECTORY,
+            0);
+    try {
+      NativeFiles.makeHardLink(
+          from, ArchivePaths.fileName(existing), folderOf(path), ArchivePaths.fileName(path));
+    } finally {
+      NativeFiles.close(from);
+    }
+  }
+
+  void chown(String path, int uid, int gid) throws IOException {
+    if (path.isEmpty()) {
+      NativeFiles.chown(root, "", uid, gid);
+    } else {
+      NativeFiles.chown(folderOf(path), ArchivePaths.fileName(path), uid, gid);
+    }
+  }
+
+  void touch(String path, long seconds, int nanos) throws IOException {
+    if (path.isEmpty()) {
+      NativeFiles.touch(root, ".", seconds, nanos);
+    } else {
+      NativeFiles.touch(folderOf(path), ArchivePaths.fileName(path), seconds, nanos);
+    }
+  }
+
+  void chmodFolder(String path, int mode) throws IOException {
+    int descriptor = open(path, NativeFiles.RDONLY | NativeFiles.DIRECTORY);
+    try {
+      NativeFiles.chmod(descriptor, mode);
+    } finally {
+      NativeFiles.close(descriptor);
+    }
+  }
+
+  /** Removes a path that is no folder. */
+  void removeFile(String path) throws IOException {
+    NativeFiles.unlink(folderOf(path), ArchivePaths.fileName(path), 0);
+  }
+
+  /** Removes an empty folder. */
+  void removeFolder(String path) throws IOException {
+    closeParent();
+    NativeFiles.unlink(folderOf(path), ArchivePaths.fileName(path), NativeFiles.REMOVE_FOLDER);
+  }
+
+  void sync() throws IOException {
+    NativeSystem.sync(root);
+  }
+
+  private int folderOf(String path) throws IOException {
+    String folder = ArchivePaths.parent(path);
+    if (folder.isEmpty()) {
+      return root;
+    }
+    if (parent < 0 || !folder.equals(parentPath)) {
+      closeParent();
+      parent = NativeFiles.open(root, folder, NativeFiles.PATH | NativeFiles.DIRECTORY, 0);
+      parentPath = folder;
+    }
+    return parent;
+  }
+
+  private void closeParent() {
+    if (parent >= 0) {
+      NativeFiles.close(parent);
+      parent = -1;
+    }
+  }
+
+  @Override
+  public void close() {
+    closeParent();
+    NativeFiles.close(root);
+  }
+}

@@ -1,0 +1,218 @@
+package dev.isola.host.launch;
+
+import dev.isola.host.cgroup.ControlGroup;
+import dev.isola.host.cgroup.ControlGroups;
+import dev.isola.host.cgroup.IoLimit;
+import dev.isola.host.image.Image;
+import dev.isola.host.image.ImageStore;
+import dev.isola.host.layer.LayerStore;
+import dev.isola.host.network.BridgeNetwork;
+import dev.isola.link.BootRecord;
+import dev.isola.link.InstalledProgram;
+import dev.isola.link.local.Booter.BootRequest;
+import dev.isola.link.local.SandboxFolder;
+import dev.isola.link.local.SandboxRecord;
+import dev.isola.spi.LimitKind;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.provider.ProviderContext;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Makes the plan by which the launcher boots a sandbox, of all that has a part in it. */
+record BootPlanner(
+    ProviderContext context,
+    Isolator isolator,
+    ImageStore images,
+    ControlGroups groups,
+    BridgeNetwork bridge,
+    InstalledProgram agent,
+    LayerStore layers,
+    Disks disks,
+    VolumeFolders volumes,
+    SubordinateIds subordinates,
+    IoSettings io) {
+  private static final int RLIMIT_NPROC = 6;
+  private static final int RLIMIT_NOFILE = 7;
+  private static final int LISTEN_FD = 3;
+  private static final long MEGABYTE = 1 << 20;
+
+  /** The kernel kills it for memory only when there is nothing else to kill. */
+  private static final String AGENT_SCORE = "-999";
+
+  /**
+   * Within the sandbox's own share of the processors, the agent comes before the commands: it ends
+   * a fork bomb whose processes take all they can get.
+   */
+  private static final String AGENT_PRIORITY = "-20";
+
+  /** Writes down on the way what is needed once the sandbox runs. */
+  byte[] plan(BootRequest booting) throws IOException {
+    SandboxSpec spec = booting.spec();
+    SandboxFolder folder = booting.folder();
+    SandboxUserIds users = SandboxUserIds.of(context.instance(), spec.id());
+    NetworkRecord network = NetworkRecord.of(spec);
+    network.write(folder);
+    Optional<Image> image = image(spec, folder);
+    ChangeTrackingRecord.write(folder, spec, isolator.hasOwnKernel() ? Optional.empty() : image);
+    LaunchPlan plan = new LaunchPlan();
+    plan.step("spread", folder.path() + "/..");
+    plan.step("spread", layers.folder().toString());
+
+    ControlGroup group = groups.group(context.instance(), spec.id());
+    group.create(isolator.hasOwnKernel() ? KernelOverhead.addTo(spec.limits()) : spec.limits());
+    Optional<IoLimit> throughput = io.limit(context.dataFolder());
+    if (throughput.isPresent()) {
+      group.limitIo(throughput.get());
+    }
+    group.joinFiles().forEach(file -> plan.step("cgroup", file.toString()));
+    plan.step("kept", folder.record().toString(), SandboxRecord.STOPPED);
+    plan.step("score", AGENT_SCORE);
+    if (groups.enforceable().contains(LimitKind.CPU) && !isolator.hasOwnKernel()) {
+      plan.step("priority", AGENT_PRIORITY);
+    }
+
+    List<String> words = agentWords(spec.id());
+    if (disks.available()) {
+      words.add("--own-disk");
+    }
+    int descriptor = LISTEN_FD;
+    if (isolator.socketFolder().isEmpty()) {
+      plan.step("listen", folder.socket().toString(), Integer.toString(descriptor));
+      words.addAll(List.of("--listen-fd", Integer.toString(descriptor++)));
+      descriptor = events(plan, words, "--memory-events-fd", group.memoryEvents(), descriptor);
+      descriptor = events(plan, words, "--process-events-fd", group.processEvents(), descriptor);
+    }
+    new SandboxRoot(
+            spec,
+            folder,
+            users,
+            image,
+            agent.path(),
+            hidden(),
+            volumes,
+            disks,
+            image.isEmpty() ? subordinates.pair() : Optional.empty(),
+            resolvConf(network.mode()),
+            !isolator.hasOwnKernel() && KernelObjectLimits.areEnforceable())
+        .plan(plan, layers, booting.layers());
+    if (!isolator.hasOwnKernel()) {
+      SysfsView.plan(plan, group, users, spec.limits().cpu());
+    }
+    if (isolator.hasOwnKernel()) {
+      plan.step("beside", new WritableLayer(folder).path().toString(), "layer");
+    }
+    if (isolator.socketFolder().isPresent()) {
+      AgentSocketFolder shared = new AgentSocketFolder(folder, users);
+      shared.create();
+      plan.step("bind", shared.path().toString(), isolator.socketFolder().get());
+    }
+    plan.step("lock");
+    plan.boot(bootRecord(booting, image).encode());
+    plan.step("environment", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+    plan.step("environment", "ISOLA_INSTANCE=" + context.instance().value());
+    plan.step("environment", "ISOLA_SANDBOX=" + spec.id().value());
+    isolator.plan(
+        plan,
+        new Isolator.StagedSandbox(
+            spec, folder, users, network.mode(), image.isPresent(), words, descriptor - LISTEN_FD));
+    return plan.encode();
+  }
+
+  /** A sandbox on the host's network uses the host's resolvers. */
+  private String resolvConf(NetworkMode mode) throws IOException {
+    return switch (mode) {
+      case NONE -> "";
+      case BRIDGE -> bridge.resolvConf();
+      case HOST -> EtcFiles.readHostFile("resolv.conf");
+    };
+  }
+
+  private List<Path> hidden() {
+    List<Path> all = new ArrayList<>(InstallationPaths.existing(System.getenv()));
+    all.add(context.sharedFolder());
+    all.add(context.dataFolder());
+    return all;
+  }
+
+  private Optional<Image> image(SandboxSpec spec, SandboxFolder folder) throws IOException {
+    Optional<String> name = spec.image().filter(given -> !given.equals(IsolatedBooter.HOST_IMAGE));
+    if (name.isEmpty()) {
+      return Optional.empty();
+    }
+    Files.writeString(imageFile(folder), name.get());
+    return Optional.of(images.acquire(name.get(), spec.id(), folder.path()));
+  }
+
+  private List<String> agentWords(SandboxId id) {
+    return new ArrayList<>(
+        List.of(
+            SandboxRoot.AGENT,
+            "--report",
+            "--instance",
+            context.instance().value(),
+            "--sandbox",
+            id.value()));
+  }
+
+  private static int events(
+      LaunchPlan plan, List<String> agent, String option, Optional<Path> file, int descriptor) {
+    if (file.isEmpty()) {
+      return descriptor;
+    }
+    plan.step("open", file.get().toString(), Integer.toString(descriptor));
+    agent.addAll(List.of(option, Integer.toString(descriptor)));
+    return descriptor + 1;
+  }
+
+  private BootRecord bootRecord(BootRequest booting, Optional<Image> image) {
+    SandboxSpec spec = booting.spec();
+    Map<String, String> env = new LinkedHashMap<>();
+    env.put("LANG", "C.UTF-8");
+    image.ifPresent(found -> env.putAll(found.env()));
+    env.put("ISOLA_SANDBOX", spec.id().value());
+    env.put("ISOLA_INSTANCE", context.instance().value());
+    env.putAll(spec.environment());
+    int descriptors = spec.limits().fileDescriptors();
+    BootRecord.Builder boot =
+        BootRecord.builder(spec.id(), booting.record().secret())
+            .cwd(spec.workingFolder())
+            .user(spec.user().or(() -> image.flatMap(Image::user)))
+            .workspace(
+                spec.workspacePath().isEmpty()
+                    ? Optional.of(spec.workspaceMount())
+                    : Optional.empty())
+            .env(env)
+            .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
+            .diskLimit(disks.available() ? 0 : spec.limits().diskMb() * MEGABYTE)
+            .processors(VisibleCpus.of(spec.limits().cpu()))
+            .seccomp(!Containment.sharesHostFolders(spec));
+    isolator
+        .socketFolder()
+        .ifPresent(inside -> boot.socket(Path.of(inside, AgentSocketFolder.SOCKET)));
+    if (image.isPresent()
+        && SandboxUserIds.rangesAvailable()) { // the host's users are not the sandbox's
+      boot.sudo();
+    }
+    if (isolator.hasOwnKernel()) {
+      boot.rlimit(RLIMIT_NPROC, spec.limits().threads(), spec.limits().threads());
+    } else if (groups.enforceable().contains(LimitKind.THREADS)) {
+      boot.processLimit(spec.limits().processes());
+    }
+    spec.deadline().ifPresent(boot::deadline);
+    spec.linger().ifPresent(boot::linger);
+    return boot.build();
+  }
+
+  /** Where it is written which image a sandbox has. */
+  static Path imageFile(SandboxFolder folder) {
+    return folder.path().resolve("image");
+  }
+}

@@ -1,0 +1,99 @@
+package dev.isola.host.launch;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Empty file systems, one file for each size that was asked for, of which the launcher makes
+ * copies: that takes less than a millisecond, making one takes twenty.
+ */
+final class DiskImageCache {
+  /** So many sizes are kept. */
+  private static final int MAX_IMAGES = 32;
+
+  private static final String UNFINISHED = "unfinished";
+  private static final FileAttribute<?> OURS =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
+  private final Path folder;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  /**
+   * @param folder where they are kept
+   */
+  DiskImageCache(Path folder) {
+    this.folder = folder;
+  }
+
+  /** Returns the file of a size, made when there is none. */
+  Path of(DiskSize size) throws IOException {
+    Path model = folder.resolve(size.name());
+    return Files.exists(model) ? model : make(size, model);
+  }
+
+  private Path make(DiskSize size, Path model) throws IOException {
+    Files.createDirectories(folder, OURS);
+    lock.lock();
+    try (FileChannel file =
+            FileChannel.open(
+                folder.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileLock _ = file.lock()) {
+      if (!Files.exists(model)) {
+        prune();
+        write(size);
+        Files.move(folder.resolve(UNFINISHED), model, StandardCopyOption.ATOMIC_MOVE);
+      }
+      return model;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void write(DiskSize size) throws IOException {
+    Path unfinished = folder.resolve(UNFINISHED);
+    Files.deleteIfExists(unfinished); // of a process that was killed
+    try (RandomAccessFile file = new RandomAccessFile(unfinished.toFile(), "rw")) {
+      file.setLength(size.bytes());
+    }
+    HostProgram program =
+        HostProgram.find("mkfs.ext4")
+            .orElseThrow(() -> new IOException("mkfs.ext4 is not installed (package e2fsprogs)"));
+    HostProgram.Result answer = program.run(size.mkfsArguments(unfinished).toArray(String[]::new));
+    if (!answer.ok()) {
+      throw new IOException("mkfs.ext4 failed: " + answer.text());
+    }
+  }
+
+  private void prune() throws IOException {
+    List<Path> models = new ArrayList<>();
+    try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, "*.ext4")) {
+      found.forEach(models::add);
+    }
+    models.sort(Comparator.comparing(DiskImageCache::modified));
+    for (int i = 0; i + MAX_IMAGES <= models.size(); i++) {
+      Files.deleteIfExists(models.get(i));
+    }
+  }
+
+  private static FileTime modified(Path model) {
+    try {
+      return Files.getLastModifiedTime(model);
+    } catch (IOException gone) {
+      return FileTime.fromMillis(0);
+    }
+  }
+}

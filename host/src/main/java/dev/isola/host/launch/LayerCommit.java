@@ -1,0 +1,381 @@
+package dev.isola.host.launch;
+
+import dev.isola.host.layer.ForkStep;
+import dev.isola.host.layer.ForkStepListener;
+import dev.isola.host.layer.LayerStore;
+import dev.isola.link.local.AgentProcess;
+import dev.isola.link.local.Booter.FrozenLayers;
+import dev.isola.link.local.SandboxFolder;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * Makes what a running sandbox's workspace has now a layer that nobody writes to, with a fresh
+ * folder above it for the sandbox. The launcher does it in one go, in a process that does not end
+ * with ours: it stops the sandbox's processes, makes the old workspace read only, which the kernel
+ * refuses while anybody could write to it, mounts the new one over it and renames the files.
+ *
+ * @param provider for errors
+ */
+record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launcher launcher) {
+  /** The launcher takes a few more. They are merged long before, unless that is not possible. */
+  static final int MAX_LAYERS = 120;
+
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+  /**
+   * How long, in milliseconds, is waited before a workspace in use is tried again; each twice that.
+   */
+  private static final long FIRST_PAUSE = 5;
+
+  private static final long LAST_PAUSE = 40;
+  private static final Duration MERGE_TIMEOUT = Duration.ofSeconds(60);
+  private static final String NO_ANSWER = "the launcher said nothing";
+  private static final Pattern DONE = Pattern.compile("done held=(\\d+)");
+  private static final Pattern BUSY = Pattern.compile("busy (.*)");
+
+  /** Where the launcher has the new workspace; see push.h. */
+  private static final String STAGED = "/workspace";
+
+  FrozenLayers commit(SandboxId id, SandboxFolder folder, SandboxUserIds users, AgentProcess agent)
+      throws IOException {
+    recover(id, folder);
+    Workspace workspace = new Workspace(folder, users, layers);
+    if (untouched(workspace, agent)) {
+      LeasedLayers all = lease(workspace);
+      return new FrozenLayers(all.layers(), all.leaseId(), Duration.ZERO);
+    }
+    LaunchPlan plan = LaunchPlan.decode(Files.readAllBytes(IsolatedBooter.planFile(folder)));
+    Optional<List<String>> step = plan.find(Workspace.VERB);
+    if (step.isEmpty()) {
+      throw Capability.unsupported(provider, "forking a sandbox with a workspace of the caller's");
+    }
+    LeasedLayers beneath = lease(workspace);
+    try {
+      if (beneath.layers().size() >= MAX_LAYERS) {
+        throw busy(id, "its workspace lies on " + beneath.layers().size() + " layers");
+      }
+      return commitLayer(id, workspace, beneath.layers(), plan, step.get().get(1), agent);
+    } finally {
+      layers.release(beneath.layers(), beneath.leaseId());
+    }
+  }
+
+  private boolean untouched(Workspace workspace, AgentProcess agent) throws IOException {
+    Optional<List<String>> words = workspace.untouchedStep();
+    if (words.isEmpty()) {
+      return false;
+    }
+    return switch (execute(newPlan(workspace, agent).add(words.get()).encode())) {
+      case "yes" -> true;
+      case "no" -> false;
+      case String other -> throw new IOException(other.isEmpty() ? NO_ANSWER : other);
+    };
+  }
+
+  /** Returns the first steps of a plan that changes a sandbox that runs. */
+  private static LaunchPlan newPlan(Workspace workspace, AgentProcess agent) {
+    LaunchPlan plan = new LaunchPlan();
+    if (!workspace.users().hasRange()) {
+      plan.step("join", Long.toString(agent.pid()));
+    }
+    WritableLayer layer = new WritableLayer(workspace.folder());
+    Disks.mount(plan, layer.image(), layer.path());
+    return plan;
+  }
+
+  /** Layers that somebody keeps for a while. */
+  private record LeasedLayers(List<String> layers, String leaseId) {}
+
+  /** Keeps the files that a workspace lies on, in as few layers as there are now. */
+  private LeasedLayers lease(Workspace workspace) throws IOException {
+    List<String> listed = workspace.lowerLayers();
+    List<String> few = layers.compacted(listed);
+    if (few.size() >= MAX_LAYERS) {
+      merger.mergeNow(few, MERGE_TIMEOUT);
+      few = layers.compacted(listed);
+    }
+    try {
+      return new LeasedLayers(few, layers.lease(few));
+    } catch (NoSuchFileException goneMeanwhile) {
+      return new LeasedLayers(listed, layers.lease(listed));
+    }
+  }
+
+  private FrozenLayers commitLayer(
+      SandboxId id,
+      Workspace workspace,
+      List<String> beneath,
+      LaunchPlan plan,
+      String mount,
+      AgentProcess agent)
+      throws IOException {
+    Path folder = workspace.folder().path();
+    layers.acquire(beneath, id.value(), folder);
+    WritableLayer own = new WritableLayer(workspace.folder());
+    Optional<Path> disk = own.hasDisk() ? Optional.of(own.image()) : Optional.empty();
+    String layer = layers.create(workspace.users().firstId(), id.value(), folder, disk);
+    List<String> all = new ArrayList<>(List.of(layer));
+    all.addAll(beneath);
+    String holder = layers.lease(all);
+    try {
+      return new FrozenLayers(all, holder, new Commit(id, workspace, mount, agent, all).run(plan));
+    } catch (IOException | RuntimeException e) {
+      layers.release(all, holder);
+      throw e;
+    }
+  }
+
+  /**
+   * Brings pushes to an end that nobody knows the end of: their process was killed, or gave no
+   * answer.
+   */
+  void recover(SandboxId id, SandboxFolder folder) throws IOException {
+    List<Path> intents = new ArrayList<>();
+    try (DirectoryStream<Path> found =
+        Files.newDirectoryStream(folder.path(), PendingCommit.INTENT + "*")) {
+      found.forEach(intents::add);
+    }
+    for (Path intent : intents) {
+      String layer = intent.getFileName().toString().substring(PendingCommit.INTENT.length());
+      finish(id, new PendingCommit(folder.path(), layer));
+    }
+  }
+
+  /** Returns whether the sandbox has the new workspace. */
+  private boolean finish(SandboxId id, PendingCommit draft) throws IOException {
+    String answer = execute(Files.readAllBytes(draft.intent()));
+    if (!answer.startsWith("done") && !answer.startsWith("undone")) {
+      throw new IOException(answer.isEmpty() ? NO_ANSWER : answer);
+    }
+    boolean done = answer.startsWith("done");
+    if (!done) {
+      remove(draft);
+    }
+    releaseUnlisted(id, draft);
+    return done;
+  }
+
+  private void remove(PendingCommit draft) throws IOException {
+    draft.remove();
+    WritableLayer layer = new WritableLayer(new SandboxFolder(draft.folder()));
+    LaunchPlan plan = new LaunchPlan();
+    Disks.mount(plan, layer.image(), layer.path());
+    String answer =
+        execute(plan.step("remove", draft.own().toString(), draft.work().toString()).encode());
+    if (!answer.equals("done")) {
+      throw new IOException(answer.isEmpty() ? NO_ANSWER : answer);
+    }
+  }
+
+  /** The sandbox uses what is written down now, whichever that is. */
+  private void releaseUnlisted(SandboxId id, PendingCommit draft) throws IOException {
+    Workspace now = new Workspace(new SandboxFolder(draft.folder()), SandboxUserIds.SERVER, layers);
+    layers.releaseExcept(id.value(), now.requiredLayers());
+    Files.deleteIfExists(draft.intent());
+  }
+
+  private String execute(byte[] plan) throws IOException {
+    return launcher.execute(plan, TIMEOUT);
+  }
+
+  /**
+   * One push: the workspace will lie on all of these layers, of which the topmost is to be filled.
+   */
+  private final class Commit {
+    private final SandboxId id;
+    private final Workspace workspace;
+    private final String mount;
+    private final AgentProcess agent;
+    private final List<String> all;
+    private final PendingCommit draft;
+
+    private Commit(
+        SandboxId id, Workspace workspace, String mount, AgentProcess agent, List<String> all) {
+      this.id = id;
+      this.workspace = workspace;
+      this.mount = mount;
+      this.agent = agent;
+      this.all = all;
+      this.draft = new PendingCommit(workspace.folder().path(), all.getFirst());
+    }
+
+    /** Returns for how long the sandbox stood still. */
+    Duration run(LaunchPlan plan) throws IOException {
+      boolean changed = !workspace.lowerLayers().equals(all.subList(1, all.size()));
+      long begun = System.nanoTime();
+      List<String> words = arguments();
+      IsolatedBooter.save(draft.intent(), recoveryPlan().step(step("mend", words)).encode());
+      steps().reached(ForkStep.COMMIT_INTENT_WRITTEN);
+      try {
+        prepare(plan);
+        steps().reached(ForkStep.COMMIT_PREPARED);
+        String answer = executeWithRetry(commitPlan().step(step("push", words)).encode());
+        steps().reached(ForkStep.COMMIT_ANSWERED);
+        Duration held = parseAnswer(answer);
+        if (changed) {
+          releaseUnlisted(id, draft);
+        } else {
+          Files.delete(draft.intent());
+        }
+        steps().reached(ForkStep.COMMIT_INTENT_REMOVED);
+        return held;
+      } catch (SandboxException refused) {
+        remove(draft);
+        releaseUnlisted(id, draft);
+        throw refused;
+      } catch (IOException e) { // nobody knows what a launcher did that gave no answer
+        if (finish(id, draft)) {
+          return Duration.ofNanos(System.nanoTime() - begun);
+        }
+        throw e;
+      }
+    }
+
+    /** Mostly who uses the workspace is just done with it: a command that ends, a file closed. */
+    private String executeWithRetry(byte[] push) throws IOException {
+      String answer = execute(push);
+      for (long pause = FIRST_PAUSE; answer.startsWith("busy") && pause <= LAST_PAUSE; pause *= 2) {
+        try {
+          Thread.sleep(pause);
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+          return answer;
+        }
+        answer = execute(push);
+      }
+      return answer;
+    }
+
+    private ForkStepListener steps() {
+      return layers.listener();
+    }
+
+    private void prepare(LaunchPlan plan) throws IOException {
+      if (workspace.lowerLayers().isEmpty()) {
+        workspace.anchor(all.getFirst());
+      }
+      Files.write(draft.list(), all);
+      IsolatedBooter.save(
+          draft.plan(),
+          plan.replaceStep(workspace.step(mount, workspace.upper(), draft.work(), List.of(), all))
+              .encode());
+    }
+
+    private LaunchPlan recoveryPlan() {
+      return newPlan(workspace, agent).step("stage");
+    }
+
+    private LaunchPlan commitPlan() throws IOException {
+      LaunchPlan plan = newPlan(workspace, agent);
+      WritableLayer.create(plan, workspace.users(), draft.work(), "700");
+      workspace.planFolderLike(plan, workspace.upper(), workspace.users().firstId(), draft.own());
+      return plan.step("stage")
+          .add(
+              workspace.step(
+                  STAGED,
+                  draft.own(),
+                  draft.work(),
+                  List.of(workspace.upper()),
+                  all.subList(1, all.size())));
+    }
+
+    /** Where the files go: a rename stays within a file system. */
+    private Path target() {
+      WritableLayer layer = new WritableLayer(workspace.folder());
+      String name = all.getFirst();
+      return layer.hasDisk()
+          ? layer.resolve(WritableLayer.PUSHED).resolve(name)
+          : layers.tree(name);
+    }
+
+    private static String[] step(String verb, List<String> words) {
+      return Stream.concat(Stream.of(verb), words.stream()).toArray(String[]::new);
+    }
+
+    private List<String> arguments() throws IOException {
+      return List.of(
+          Long.toString(agent.pid()),
+          Long.toString(agent.startTime()),
+          MountTable.of(agent.pid()).topmost(mount),
+          mount,
+          WritableLayer.INSIDE + "/" + Workspace.NAME,
+          workspace.upper().toString(),
+          target().toString(),
+          draft.own().toString(),
+          workspace.upper().toString(),
+          draft.list().toString(),
+          workspace.list().toString(),
+          draft.plan().toString(),
+          IsolatedBooter.planFile(workspace.folder()).toString());
+    }
+
+    private Duration parseAnswer(String answer) throws IOException {
+      Matcher done = DONE.matcher(answer);
+      if (done.matches()) {
+        return Duration.ofNanos(Long.parseLong(done.group(1)));
+      }
+      Matcher busy = BUSY.matcher(answer);
+      if (busy.matches()) {
+        throw busy(id, busy.group(1));
+      }
+      throw new IOException(answer.isEmpty() ? NO_ANSWER : answer);
+    }
+  }
+
+  private static SandboxException busy(SandboxId id, String why) {
+    return Fault.of(
+            ErrorCode.CONFLICT,
+            "the workspace of sandbox " + id + " cannot be shared now: " + why,
+            "end what uses it, or take a snapshot")
+        .sandbox(id)
+        .exception();
+  }
+
+  /** What a sandbox is to have, until it has it. */
+  private record PendingCommit(Path folder, String layer) {
+    static final String INTENT = "push-";
+
+    /** What the launcher is told to bring it to an end; written first, removed last. */
+    Path intent() {
+      return folder.resolve(INTENT + layer);
+    }
+
+    Path own() {
+      return new WritableLayer(new SandboxFolder(folder)).resolve("next-" + layer);
+    }
+
+    Path work() {
+      return new WritableLayer(new SandboxFolder(folder)).resolve("work-" + layer);
+    }
+
+    Path list() {
+      return folder.resolve("layers-" + layer);
+    }
+
+    Path plan() {
+      return folder.resolve("plan-" + layer);
+    }
+
+    /** Removes what of it is not in the sandbox's {@link WritableLayer}. */
+    void remove() throws IOException {
+      Files.deleteIfExists(list());
+      Files.deleteIfExists(plan());
+    }
+  }
+}

@@ -1,0 +1,200 @@
+package dev.isola.host.launch;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.host.layer.LayerStore;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes one layer of many beside the sandboxes that lie on them: looking up a name goes through all
+ * layers, and an overlay takes only so many. Nobody waits for it, and nothing changes for who runs;
+ * whoever is pushed next, or forked, lies on the one instead.
+ */
+final class LayerMerger implements AutoCloseable {
+  /** How many are worth the work. */
+  static final int MERGE_DEPTH = 16;
+
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
+
+  private final LayerStore layers;
+  private final Supplier<Path> launcher;
+
+  /** What is being merged, by its topmost layer. */
+  private final Map<String, MergeTask> running = new ConcurrentHashMap<>();
+
+  private final AtomicReference<@Nullable Thread> sweeping = new AtomicReference<>();
+
+  LayerMerger(LayerStore layers, Supplier<Path> launcher) {
+    this.layers = layers;
+    this.launcher = launcher;
+  }
+
+  /**
+   * Does what nobody need wait for when forks were made: merges layers when they are many, and
+   * removes those that nobody uses any more.
+   */
+  void afterFork(List<String> stack) {
+    mergeIfDeep(stack);
+    Thread next = Thread.ofVirtual().name("isola-sweep").unstarted(this::sweep);
+    if (sweeping.compareAndSet(null, next)) {
+      next.start();
+    }
+  }
+
+  private void sweep() {
+    try {
+      layers.sweep();
+    } catch (IOException notNow) {
+      // It goes with the next fork or the next destroy.
+    } finally {
+      sweeping.set(null);
+    }
+  }
+
+  /** Ends what goes on. */
+  @Override
+  public void close() {
+    running.values().forEach(MergeTask::cancel);
+    Thread sweeper = sweeping.get();
+    if (sweeper != null) {
+      join(sweeper, TIMEOUT);
+    }
+  }
+
+  private static void join(Thread thread, Duration patience) {
+    try {
+      thread.join(patience);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /**
+   * Begins to merge layers when they are many. What could not be merged once is left alone until
+   * there are as many more.
+   */
+  private void mergeIfDeep(List<String> stack) {
+    List<String> own = LayerStore.withoutImageLayers(stack);
+    if (own.size() >= MERGE_DEPTH && own.size() % MERGE_DEPTH == 0) {
+      startMerge(stack);
+    }
+  }
+
+  /** Merges layers, and waits for it. */
+  void mergeNow(List<String> stack, Duration patience) {
+    startMerge(stack);
+    for (MergeTask merge : running.values()) {
+      if (stack.contains(merge.top)) {
+        merge.await(patience);
+      }
+    }
+  }
+
+  private void startMerge(List<String> stack) {
+    if (running.keySet().stream().anyMatch(stack::contains)) {
+      return; // what is above can wait for the next time
+    }
+    MergeTask merge = new MergeTask(stack);
+    if (running.putIfAbsent(merge.top, merge) == null) {
+      merge.thread.start();
+    }
+  }
+
+  /** Ends what nobody has any use for, since all who lay on it are gone. */
+  void cancelUnused() throws IOException {
+    for (MergeTask merge : running.values()) {
+      if (!layers.isInUse(merge.top)) {
+        merge.cancel();
+      }
+    }
+  }
+
+  private final class MergeTask {
+    private final List<String> stack;
+    private final String top;
+    private final Thread thread = Thread.ofVirtual().name("isola-merge").unstarted(this::run);
+    private @Nullable Process process;
+    private boolean cancelled;
+
+    private MergeTask(List<String> stack) {
+      this.stack = stack;
+      this.top = LayerStore.withoutImageLayers(stack).getFirst();
+    }
+
+    private void run() {
+      try {
+        layers.merge(stack, this::fill);
+      } catch (IOException asItWas) {
+        // They stay as many as they are; who cannot lie on more of them is told so.
+      } finally {
+        running.remove(top, this);
+      }
+    }
+
+    private void fill(LayerStore.MergeRequest wanted) throws IOException {
+      LaunchPlan plan = new LaunchPlan();
+      if (!SandboxUserIds.rangesAvailable()) {
+        plan.step("self");
+      }
+      wanted
+          .image()
+          .ifPresent(
+              image -> {
+                Disks.mount(plan, image, wanted.mount());
+                plan.step("make", wanted.tree().toString(), "700", "0", "0");
+                plan.step("make", wanted.spare().toString(), "700", "0", "0");
+              });
+      plan.add(wanted.step("merge"));
+      String answer = answer(plan.encode());
+      if (!answer.startsWith("done")) {
+        throw new IOException(answer.isEmpty() ? "the launcher said nothing" : answer);
+      }
+    }
+
+    /** Reads to the end, which comes when no process is left that could write anything. */
+    private String answer(byte[] plan) throws IOException {
+      ProcessBuilder builder = new ProcessBuilder(launcher.get().toString());
+      builder.environment().clear();
+      builder.directory(Path.of("/").toFile());
+      builder.redirectError(ProcessBuilder.Redirect.DISCARD);
+      Process started = start(builder);
+      try (OutputStream in = started.getOutputStream()) {
+        in.write(plan);
+      }
+      return new String(started.getInputStream().readAllBytes(), UTF_8).strip();
+    }
+
+    private synchronized Process start(ProcessBuilder builder) throws IOException {
+      if (cancelled) {
+        throw new IOException("nobody wants it");
+      }
+      Process started = builder.start();
+      process = started;
+      return started;
+    }
+
+    /** By its handle: the process itself would close the pipe before it is read to its end. */
+    void cancel() {
+      synchronized (this) {
+        cancelled = true;
+        if (process != null) {
+          process.toHandle().destroyForcibly();
+        }
+      }
+      await(TIMEOUT);
+    }
+
+    void await(Duration patience) {
+      join(thread, patience);
+    }
+  }
+}

@@ -1,0 +1,42 @@
+package dev.isola.host.launch;
+
+import dev.isola.link.local.SandboxFolder;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What network a sandbox was asked to have, written down in its folder: it is needed each time it
+ * is booted, and when it goes, also by a process that never saw its spec.
+ */
+record NetworkRecord(NetworkMode mode, int bandwidthMbps) {
+  static NetworkRecord of(SandboxSpec spec) {
+    return new NetworkRecord(
+        spec.network().mode().orElse(NetworkMode.NONE), spec.limits().bandwidthMbps());
+  }
+
+  void write(SandboxFolder folder) throws IOException {
+    Files.write(file(folder), List.of(mode.name(), Integer.toString(bandwidthMbps)));
+  }
+
+  /** Returns what was written; empty for a sandbox whose boot did not come that far. */
+  static Optional<NetworkRecord> read(SandboxFolder folder) throws IOException {
+    if (!Files.exists(file(folder))) {
+      return Optional.empty();
+    }
+    List<String> lines = Files.readAllLines(file(folder));
+    if (lines.size() < 2) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new NetworkRecord(NetworkMode.valueOf(lines.get(0)), Integer.parseInt(lines.get(1))));
+  }
+
+  private static Path file(SandboxFolder folder) {
+    return folder.path().resolve("network");
+  }
+}

@@ -1,0 +1,129 @@
+package dev.isola.host.network;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * A program of the system, run to its end with a deadline and with nothing of this process's
+ * environment.
+ *
+ * @param starter what starts it, if anything does
+ * @param words how its command line begins
+ * @param environment besides the path
+ */
+record NetworkProgram(List<String> starter, List<String> words, Map<String, String> environment) {
+  private static final Duration DEADLINE = Duration.ofSeconds(10);
+  private static final int LONGEST_ANSWER = 16 << 20;
+  private static final int MAX_ERROR_LENGTH = 300;
+
+  /** Also where the path of an ordinary user does not look. */
+  private static final String PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+  NetworkProgram {
+    starter = List.copyOf(starter);
+    words = List.copyOf(words);
+    environment = Map.copyOf(environment);
+  }
+
+  static NetworkProgram of(String... words) {
+    return new NetworkProgram(List.of(), List.of(words), Map.of());
+  }
+
+  /** Returns the names of those that are not installed. */
+  static List<String> missing(String... names) {
+    return List.of(names).stream().filter(name -> find(name).isEmpty()).toList();
+  }
+
+  private static Optional<Path> find(String name) {
+    return List.of(PATH.split(":")).stream()
+        .map(folder -> Path.of(folder, name))
+        .filter(Files::isExecutable)
+        .findFirst();
+  }
+
+  /** Returns the same, started by another. */
+  NetworkProgram startedBy(NetworkProgram other) {
+    return new NetworkProgram(other.words, words, environment);
+  }
+
+  NetworkProgram withEnvironment(Map<String, String> more) {
+    return new NetworkProgram(starter, words, more);
+  }
+
+  /**
+   * Runs it and returns what it said.
+   *
+   * @param input written at once: below the size of a pipe the program gets all of it or nothing,
+   *     even when this process is killed
+   * @throws IOException with the program's own words when it fails
+   */
+  String run(String input, String... arguments) throws IOException {
+    List<String> line = new ArrayList<>(words);
+    line.addAll(List.of(arguments));
+    String name = String.join(" ", line);
+    Process process = start(line);
+    FutureTask<byte[]> said = new FutureTask<>(() -> drain(process));
+    Thread.startVirtualThread(said);
+    try {
+      try (OutputStream in = process.getOutputStream()) {
+        in.write(input.getBytes(StandardCharsets.UTF_8));
+      } catch (IOException e) {
+        // It ended without reading; what it said tells why.
+      }
+      String answer =
+          new String(said.get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS), StandardCharsets.UTF_8);
+      if (!process.waitFor(DEADLINE.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw new TimeoutException();
+      }
+      if (process.exitValue() != 0) {
+        throw new IOException(name + " failed: " + shortened(answer));
+      }
+      return answer;
+    } catch (TimeoutException e) {
+      throw new IOException(name + " did not end in " + DEADLINE, e);
+    } catch (ExecutionException e) {
+      throw new IOException(name + " cannot be read", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException(name + " was interrupted", e);
+    } finally {
+      process.destroyForcibly();
+      process.getInputStream().close();
+    }
+  }
+
+  private Process start(List<String> line) throws IOException {
+    List<String> all = new ArrayList<>(starter);
+    all.addAll(line);
+    ProcessBuilder builder = new ProcessBuilder(all);
+    builder.command().set(0, find(all.getFirst()).map(Path::toString).orElse(all.getFirst()));
+    builder.environment().clear();
+    builder.environment().putAll(environment);
+    builder.environment().put("PATH", PATH);
+    builder.environment().put("LC_ALL", "C");
+    builder.directory(Path.of("/").toFile());
+    builder.redirectErrorStream(true);
+    return builder.start();
+  }
+
+  private static byte[] drain(Process process) throws IOException {
+    return process.getInputStream().readNBytes(LONGEST_ANSWER);
+  }
+
+  private static String shortened(String answer) {
+    String line = answer.strip().replaceAll("\\s+", " ");
+    return line.length() > MAX_ERROR_LENGTH ? line.substring(0, MAX_ERROR_LENGTH) + "…" : line;
+  }
+}

@@ -1,0 +1,101 @@
+package dev.isola.host.network;
+
+import dev.isola.link.local.AgentProcess;
+import dev.isola.link.local.UserNamespaceRestriction;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.provider.Prerequisite;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * For an ordinary user: a process on the host, slirp4netns, takes the sandbox's packets from an
+ * interface inside and speaks for it with sockets of its own. What must not be reached is refused
+ * by routes inside. Going around them by binding to the interface does not help: slirp4netns
+ * answers no question for an address but its own two.
+ */
+final class SlirpPath implements NetworkPath {
+  private static final String ADDRESS = "10.0.2.100";
+  private static final String GATEWAY = "10.0.2.2";
+  private static final String RESOLVER = "10.0.2.3";
+  private static final Path TUN = Path.of("/dev/net/tun");
+
+  private final InstanceId instance;
+
+  SlirpPath(InstanceId instance) {
+    this.instance = instance;
+  }
+
+  @Override
+  public Prerequisite probe() {
+    List<String> missing =
+        NetworkProgram.missing("slirp4netns", "ip", "unshare", "nsenter", "setsid", "tail", "sh");
+    if (!missing.isEmpty()) {
+      return prerequisite(
+          "not installed: " + String.join(", ", missing),
+          "install slirp4netns, iproute2, util-linux and coreutils");
+    }
+    if (!Files.isReadable(TUN) || !Files.isWritable(TUN)) {
+      return prerequisite(TUN + " cannot be opened", "as root: chmod 666 " + TUN);
+    }
+    try {
+      NetworkProgram.of("ip")
+          .startedBy(NetworkProgram.of("unshare", "--user", "--map-root-user", "--net"))
+          .run("", "tuntap", "add", "dev", "eth0", "mode", "tap");
+      return new Prerequisite("network mode bridge", false, true, "by slirp4netns", "");
+    } catch (IOException e) {
+      return prerequisite(
+          String.valueOf(e.getMessage()), UserNamespaceRestriction.detect().remedy());
+    }
+  }
+
+  private static Prerequisite prerequisite(String detail, String fix) {
+    return new Prerequisite("network mode bridge", false, false, detail, fix);
+  }
+
+  /** The kernel can hold back what leaves the sandbox, but not what slirp4netns brings in. */
+  @Override
+  public boolean limitsBandwidth() {
+    return false;
+  }
+
+  /** The process asks the host's own server, wherever it is. */
+  @Override
+  public List<String> resolvers() {
+    return List.of(RESOLVER);
+  }
+
+  @Override
+  public Attachment attach(SandboxId id, AgentProcess agent, int bandwidthMbps) throws IOException {
+    SlirpProcess relay = new SlirpProcess(instance, id);
+    relay.stop();
+    relay.start(agent.pid());
+    NetworkProgram.of("ip")
+        .startedBy(
+            NetworkProgram.of(
+                "nsenter",
+                "--preserve-credentials",
+                "--user=/proc/" + agent.pid() + "/ns/user",
+                "--net=/proc/" + agent.pid() + "/ns/net"))
+        .run(
+            """
+            link set lo up
+            link set eth0 addrgenmode none
+            addr add %1$s/32 dev eth0
+            link set eth0 mtu 65520 up
+            %2$sroute replace %3$s/32 dev eth0 scope link
+            route replace default via %4$s dev eth0 onlink
+            """
+                .formatted(ADDRESS, BlockedRanges.prohibitRoutes(), RESOLVER, GATEWAY),
+            "-batch",
+            "-");
+    return new Attachment(ADDRESS, GATEWAY);
+  }
+
+  @Override
+  public void remove(SandboxId id) throws IOException {
+    new SlirpProcess(instance, id).stop();
+  }
+}

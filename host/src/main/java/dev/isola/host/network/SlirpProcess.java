@@ -1,0 +1,121 @@
+package dev.isola.host.network;
+
+import dev.isola.link.local.AgentProcess;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.SandboxId;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The processes that carry one sandbox's packets: slirp4netns, and one beside it that waits for the
+ * end of the agent. When that one ends, the pipe between them breaks and slirp4netns ends too;
+ * nobody has to be there to see to it. Both bear the marks of the sandbox.
+ */
+final class SlirpProcess {
+  /** Files of the host, the rights of the user and most calls are out of its reach. */
+  private static final String OPTIONS =
+      "--disable-host-loopback --enable-sandbox --enable-seccomp --mtu=65520";
+
+  /**
+   * Everything goes to the background, in a session of its own, so that the shell ends when the
+   * relay is ready (it says 1) or has failed (it says nothing). Each connection of the sandbox
+   * takes a descriptor, so their number is bounded.
+   */
+  private static final String START =
+      """
+      ulimit -n 4096
+      exec 3>&1 >/dev/null 2>&1
+      tail --pid="$1" -f /dev/null 3>&- | slirp4netns --exit-fd=0 --ready-fd=3 %s "$1" eth0 &
+      """
+          .formatted(OPTIONS);
+
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
+  private static final Path PROC = Path.of("/proc");
+
+  private final Map<String, String> marks;
+
+  SlirpProcess(InstanceId instance, SandboxId id) {
+    this.marks =
+        Map.of(
+            "ISOLA_INSTANCE", instance.value(), "ISOLA_SANDBOX", id.value(), "ISOLA_PART", "relay");
+  }
+
+  void start(long pid) throws IOException {
+    String target = Long.toString(pid);
+    if (!tryStart(target)) {
+      // Seen once on a busy machine, without a reason that it would tell; the next one came up.
+      stop();
+      if (!tryStart(target)) {
+        throw new IOException("slirp4netns did not come up: " + startError(target));
+      }
+    }
+  }
+
+  private boolean tryStart(String target) throws IOException {
+    NetworkProgram shell =
+        NetworkProgram.of("sh", "-s", target)
+            .startedBy(NetworkProgram.of("setsid"))
+            .withEnvironment(marks);
+    return shell.run(START).equals("1");
+  }
+
+  /** Starts it once more, to hear why. */
+  private static String startError(String target) {
+    NetworkProgram again =
+        NetworkProgram.of("slirp4netns").startedBy(NetworkProgram.of("timeout", "-s", "KILL", "2"));
+    try {
+      return again.run("", (OPTIONS + " " + target + " eth1").split(" "));
+    } catch (IOException e) {
+      return String.valueOf(e.getMessage());
+    }
+  }
+
+  /** Ends them; returns when they are gone. */
+  void stop() throws IOException {
+    long until = System.nanoTime() + TIMEOUT.toNanos();
+    for (List<AgentProcess> left = processes(); !left.isEmpty(); left = processes()) {
+      if (System.nanoTime() - until >= 0) {
+        throw new IOException("processes that carry packets do not end: " + left);
+      }
+      left.forEach(AgentProcess::kill);
+      LockSupport.parkNanos(1_000_000);
+    }
+  }
+
+  List<AgentProcess> processes() throws IOException {
+    List<AgentProcess> found = new ArrayList<>();
+    try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROC, "[1-9]*")) {
+      for (Path process : processes) {
+        if (isMarked(process)) {
+          long pid = Long.parseLong(process.getFileName().toString());
+          AgentProcess.startTimeOf(pid)
+              .ifPresent(start -> found.add(new AgentProcess(pid, start, false)));
+        }
+      }
+    } catch (DirectoryIteratorException e) {
+      throw e.getCause();
+    }
+    return found;
+  }
+
+  private boolean isMarked(Path process) {
+    try {
+      String text = Files.readString(process.resolve("environ"), StandardCharsets.ISO_8859_1);
+      Set<String> variables = Set.of(text.split("\0"));
+      return marks.entrySet().stream()
+          .allMatch(mark -> variables.contains(mark.getKey() + "=" + mark.getValue()));
+    } catch (IOException | IllegalArgumentException goneOrNotOurs) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,49 @@
+package dev.isola.host.cgroup;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A machine that cannot do everything is told what to do about it. */
+class CgroupRemedyTest {
+  @TempDir Path mount;
+
+  private ControlGroups machine(String type, String controllers, String membership) {
+    return ControlGroups.parse(
+        "30 25 0:26 / " + mount + " rw - " + type + " cgroup rw,memory,cpu,pids\n",
+        membership,
+        path -> controllers);
+  }
+
+  @Test
+  void noneAreMounted() {
+    ControlGroups none = ControlGroups.parse("", "", path -> "");
+    assertThat(none.remedy()).isEqualTo("mount the cgroup file system at /sys/fs/cgroup");
+  }
+
+  @Test
+  void aUserIsGivenAGroup() {
+    ControlGroups unified = machine("cgroup2", "memory cpu pids", "0::/\n");
+    assertThat(CgroupRemedy.of(unified, false))
+        .contains("systemd-run --user --scope -p Delegate=yes");
+    ControlGroups old = machine("cgroup", "", "1:memory,cpu,pids:/\n");
+    assertThat(CgroupRemedy.of(old, false)).contains("run as root");
+  }
+
+  @Test
+  void aMissingControllerIsNamed() {
+    assertThat(CgroupRemedy.of(machine("cgroup2", "memory cpu", "0::/\n"), true))
+        .contains(" pids ");
+    assertThat(CgroupRemedy.of(machine("cgroup2", "cpu pids", "0::/\n"), true))
+        .contains("cgroup_enable=memory");
+  }
+
+  @Test
+  void whatWorksNeedsNone() {
+    ControlGroups here = ControlGroups.ofHost();
+    boolean works = here.canFreeze() && here.enforceable().equals(CgroupProbe.KINDS);
+    assertThat(here.remedy().isEmpty()).isEqualTo(works);
+  }
+}

@@ -1,0 +1,124 @@
+package dev.isola.host.launch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.isola.link.local.AgentStarter;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.ProviderUnavailable;
+import dev.isola.spi.error.SandboxException;
+import java.io.OutputStream;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the launcher makes of a plan, and how it says what is wrong with one. */
+final class LaunchPlanTest {
+  @TempDir Path folder;
+
+  private void launch(byte[] plan) {
+    AgentStarter.start(
+        new SandboxId("plan"),
+        List.of(LauncherBinary.install(folder).toString()),
+        plan,
+        Duration.ofSeconds(20));
+  }
+
+  private void refused(LaunchPlan plan, String... words) {
+    assertThatThrownBy(() -> launch(plan.encode()))
+        .isInstanceOf(ProviderUnavailable.class)
+        .hasMessageContainingAll(words)
+        .extracting(e -> ((SandboxException) e).code())
+        .isEqualTo(ErrorCode.SPAWN_FAILED);
+  }
+
+  @Test
+  void aStepNobodyKnowsIsNamed() {
+    refused(new LaunchPlan().step("dance"), "unknown step: dance");
+  }
+
+  @Test
+  void aStepThatIsTooShortIsNamed() {
+    refused(new LaunchPlan().step("users", "0"), "step users has too few words");
+  }
+
+  @Test
+  void aPlanThatRunsNothingIsRefused() {
+    refused(new LaunchPlan().step("score", "0"), "no step run");
+  }
+
+  @Test
+  void anEmptyPlanIsRefused() {
+    refused(new LaunchPlan(), "the plan is empty");
+  }
+
+  @Test
+  void aPlanThatIsCutShortIsRefused() {
+    byte[] whole = new LaunchPlan().step("score", "0").encode();
+    for (int length : new int[] {1, 5, 9, whole.length - 1}) {
+      assertThatThrownBy(() -> launch(java.util.Arrays.copyOf(whole, length)))
+          .hasMessageContaining("the plan");
+    }
+  }
+
+  @Test
+  void aProgramThatIsNotThereIsNamed() {
+    refused(new LaunchPlan().run(List.of("/no/such/program")), "cannot execute /no/such/program");
+  }
+
+  @Test
+  void whatAProgramComplainsAboutIsHandedOn() {
+    refused(
+        new LaunchPlan().run(List.of("/bin/sh", "-c", "echo it hurts >&2; exit 3")), "it hurts");
+  }
+
+  @Test
+  void aProgramThatSaysNothingIsNotReady() {
+    refused(new LaunchPlan().run(List.of("/bin/true")), "ended before it was ready");
+  }
+
+  @Test
+  void aGroupThatIsNotThereIsNamed() {
+    refused(
+        new LaunchPlan().step("cgroup", "/no/such/cgroup.procs"),
+        "cannot join /no/such/cgroup.procs");
+  }
+
+  @Test
+  void whatNobodyWaitsForEnds() throws Exception {
+    byte[] plan =
+        new LaunchPlan().run(List.of("/bin/sh", "-c", "sleep 1000 & sleep 1000")).encode();
+    Process launcher =
+        new ProcessBuilder(LauncherBinary.install(folder).toString())
+            .redirectError(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    try (OutputStream in = launcher.getOutputStream()) {
+      in.write(plan);
+    }
+    await().until(() -> launcher.descendants().count() == 3);
+    List<ProcessHandle> begun = launcher.descendants().toList();
+    assertThat(launcher.waitFor(500, TimeUnit.MILLISECONDS)).isFalse();
+    assertThat(begun).allMatch(ProcessHandle::isAlive);
+    launcher.getInputStream().close();
+    assertThat(launcher.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    await().until(() -> begun.stream().noneMatch(ProcessHandle::isAlive));
+  }
+
+  @Test
+  void oneStepIsReplacedAndTheOthersStay() {
+    byte[] secret = {0, -1, 7};
+    LaunchPlan plan = new LaunchPlan().step("stage").step("workspace", "/w", "a", "b").boot(secret);
+    LaunchPlan read = LaunchPlan.decode(plan.encode());
+    assertThat(read.encode()).isEqualTo(plan.encode());
+    assertThat(read.find("workspace")).contains(List.of("workspace", "/w", "a", "b"));
+    assertThat(read.find("run")).isEmpty();
+    assertThat(read.replaceStep(List.of("workspace", "/w", "c")).encode())
+        .isEqualTo(
+            new LaunchPlan().step("stage").step("workspace", "/w", "c").boot(secret).encode());
+  }
+}

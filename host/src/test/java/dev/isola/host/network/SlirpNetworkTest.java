@@ -1,0 +1,176 @@
+package dev.isola.host.network;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.isola.conformance.leak.LeakDetector;
+import dev.isola.conformance.leak.ResourceScan;
+import dev.isola.conformance.leak.TrackedResource;
+import dev.isola.host.network.NetworkTestbed.InstallationNetwork;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.SandboxId;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Network mode bridge as an ordinary user, on a host of its own. */
+class SlirpNetworkTest {
+  private static final String RESOLVER = "10.0.2.3";
+  private static final String GATEWAY = "10.0.2.2";
+
+  @TempDir static Path folder;
+  private static NetworkTestbed lab;
+  private static InstallationNetwork network;
+  private final SandboxId id = NetworkTestbed.id();
+
+  @BeforeAll
+  static void start() throws IOException, InterruptedException {
+    NetworkTestbed.requirePrograms("slirp4netns", "tail", "setsid");
+    lab = new NetworkTestbed(folder, false);
+    network = lab.network(NetworkTestbed.instance());
+    lab.keep();
+  }
+
+  @AfterAll
+  static void end() throws IOException {
+    if (lab != null) {
+      lab.close();
+    }
+  }
+
+  @AfterEach
+  void reset() throws IOException, InterruptedException {
+    lab.reset();
+  }
+
+  private static List<String> on(String port, List<String> addresses) {
+    return addresses.stream().map(address -> address + port).toList();
+  }
+
+  private static LeakDetector census(InstallationNetwork network) {
+    return new LeakDetector(new InstanceId(network.instance()), folder.resolve("none"));
+  }
+
+  private static List<String> processes(ResourceScan census) {
+    return census.resources().stream()
+        .filter(thing -> thing.kind() == TrackedResource.Kind.PROCESS)
+        .map(TrackedResource::description)
+        .toList();
+  }
+
+  /** Of what bears the mark; the descriptors of this JVM are the test's. */
+  private static void awaitNothing(InstallationNetwork network) {
+    await()
+        .atMost(Duration.ofSeconds(10))
+        .untilAsserted(() -> assertThat(census(network).scan().resources()).isEmpty());
+  }
+
+  @Test
+  void whatIsFarIsReachedAndWhatIsNearIsNot() throws IOException, InterruptedException {
+    assertThat(network.request("find")).isEqualTo("ok by slirp4netns");
+    assertThat(network.request("resolvers")).isEqualTo("ok nameserver " + RESOLVER);
+    TestNamespace sandbox = lab.sandbox();
+    assertThat(network.attach(id, sandbox, 100)).isEqualTo("10.0.2.100");
+    assertThat(sandbox.sh("ip -6 addr show dev eth0; ip -6 route show dev eth0")).isEmpty();
+
+    assertThat(
+            lab.dial(
+                sandbox,
+                List.of(NetworkTestbed.PUBLIC + ":8000", RESOLVER + ":53", RESOLVER + ":53:udp")))
+        .hasSize(3)
+        .allSatisfy((target, said) -> assertThat(said).isEqualTo("from " + NetworkTestbed.HOST));
+
+    List<String> near = new ArrayList<>(NetworkTestbed.PRIVATE);
+    near.addAll(
+        List.of(
+            NetworkTestbed.HOST,
+            NetworkTestbed.SECOND_HOST,
+            NetworkTestbed.RESOLVER,
+            RESOLVER,
+            GATEWAY));
+    assertThat(lab.probe(sandbox, on(":8000", near)))
+        .hasSize(near.size())
+        .allSatisfy((target, said) -> assertThat(said).startsWith("no: "));
+    // A route can be gone around by naming the interface.
+    assertThat(lab.probe(sandbox, on(":8000:eth0", near)))
+        .hasSize(near.size())
+        .allSatisfy((target, said) -> assertThat(said).startsWith("no: "));
+
+    // Without the routes all of it is there to be reached, except what slirp4netns itself refuses.
+    near.removeAll(List.of(RESOLVER, GATEWAY));
+    sandbox.sh("ip route flush type prohibit");
+    assertThat(lab.dial(sandbox, on(":8000", near)))
+        .hasSize(near.size())
+        .allSatisfy((target, said) -> assertThat(said).startsWith("from "));
+  }
+
+  @Test
+  void relayEndsWithTheSandboxThoughNobodyIsThere() throws IOException, InterruptedException {
+    InstallationNetwork dying = lab.network(NetworkTestbed.instance());
+    TestNamespace sandbox = lab.sandbox();
+    TestNamespace other = lab.sandbox();
+    dying.attach(id, sandbox, 100);
+    dying.attach(NetworkTestbed.id(), other, 100);
+    dying.kill();
+    // One of them may still be the shell that is about to become it.
+    await()
+        .atMost(Duration.ofSeconds(10))
+        .untilAsserted(
+            () ->
+                assertThat(processes(census(dying).scan()))
+                    .hasSize(4)
+                    .allSatisfy(
+                        process -> assertThat(process).containsAnyOf("slirp4netns", "tail --pid")));
+    assertThat(lab.dial(sandbox, NetworkTestbed.PUBLIC + ":8000")).startsWith("from ");
+    sandbox.close();
+    await()
+        .atMost(Duration.ofSeconds(10))
+        .untilAsserted(() -> assertThat(processes(census(dying).scan())).hasSize(2));
+    assertThat(lab.dial(other, NetworkTestbed.PUBLIC + ":8000")).startsWith("from ");
+    other.close();
+    awaitNothing(dying);
+  }
+
+  @Test
+  void removeLeavesNothing() throws IOException, InterruptedException {
+    LeakDetector census = census(network);
+    SandboxId second = NetworkTestbed.id();
+    TestNamespace sandbox = lab.sandbox();
+    network.attach(id, sandbox, 100);
+    network.attach(id, sandbox, 100);
+    network.attach(second, lab.sandbox(), 100);
+    assertThat(processes(census.scan())).hasSize(4);
+    assertThat(network.request("remove " + id)).isEqualTo("ok");
+    assertThat(processes(census.scan()))
+        .hasSize(2)
+        .allSatisfy(process -> assertThat(process).contains(second.value()));
+    assertThat(network.request("remove " + second)).isEqualTo("ok");
+    awaitNothing(network);
+    assertThat(network.request("remove " + second)).isEqualTo("ok");
+  }
+
+  @Test
+  void whatIsMissingIsNamed() throws IOException, InterruptedException {
+    TestNamespace sandbox = lab.sandbox();
+    String attach = "attach " + id + " " + sandbox.pid() + " 100";
+    lab.host.sh("chmod 600 /dev/net/tun");
+    InstallationNetwork without = lab.network(NetworkTestbed.instance());
+    assertThat(without.request("find"))
+        .isEqualTo("missing /dev/net/tun cannot be opened; as root: chmod 666 /dev/net/tun");
+    assertThat(without.request(attach))
+        .contains("no network for sandbox " + id + ": /dev/net/tun cannot be opened");
+    lab.host.sh("chmod 666 /dev/net/tun");
+    assertThat(without.request("find")).startsWith("ok ");
+    lab.host.sh("chmod 600 /dev/net/tun");
+    assertThat(without.request(attach))
+        .contains("slirp4netns did not come up", "open(\"/dev/net/tun\"): Permission denied");
+    awaitNothing(without);
+  }
+}

@@ -1,0 +1,99 @@
+package dev.isola.provider.bubblewrap;
+
+import dev.isola.host.launch.Containment;
+import dev.isola.host.launch.Isolator;
+import dev.isola.host.launch.LaunchPlan;
+import dev.isola.spi.Health;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.provider.Prerequisite;
+import dev.isola.spi.spec.NetworkMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Isolates by {@code bwrap}: all namespaces, a fresh /proc and /dev, few capabilities, and the
+ * agent as PID 1 in a session of its own.
+ */
+final class BubblewrapIsolator implements Isolator {
+  static final String NAME = "bubblewrap";
+
+  private static final Traits TRAITS =
+      new Traits(
+          NAME,
+          "namespaces of the kernel, by bubblewrap; no daemon, also without root",
+          Isolation.CONTAINER,
+          "a pid namespace: the kernel ends every process with the agent",
+          Duration.ofMillis(15));
+
+  @Override
+  public Traits traits() {
+    return TRAITS;
+  }
+
+  @Override
+  public List<Prerequisite> prerequisites() {
+    return List.of(BubblewrapProbe.program(), BubblewrapProbe.namespaces());
+  }
+
+  @Override
+  public Health health() {
+    return BubblewrapProbe.health();
+  }
+
+  @Override
+  public boolean supportsRootless() {
+    return true;
+  }
+
+  @Override
+  public void plan(LaunchPlan plan, StagedSandbox staged) {
+    // bwrap could make it, but reads the table of mounts anew for each device.
+    plan.step("devices", staged.users().root());
+    plan.step("enter");
+    // What the agent closes is closed before it starts, too: it could be another program.
+    String filter = Integer.toString(FIRST_DESCRIPTOR + staged.descriptors());
+    if (Containment.sharesHostFolders(staged.spec())) {
+      plan.step("filter", filter);
+    } else {
+      plan.step("filter", filter, "setuid");
+    }
+    // The launcher has made everything else such that no device in it can be opened.
+    List<String> words = new ArrayList<>(List.of("bwrap", "--dev-bind", STAGED_ROOT, "/"));
+    words.addAll(List.of("--proc", "/proc"));
+    mask(words);
+    words.addAll(
+        List.of("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"));
+    if (staged.network() != NetworkMode.HOST) {
+      words.add("--unshare-net");
+    }
+    if (!staged.image()) {
+      words.addAll(List.of("--remount-ro", "/"));
+    }
+    words.addAll(List.of("--hostname", staged.spec().id().value(), "--chdir", "/"));
+    words.addAll(List.of("--seccomp", filter));
+    words.addAll(List.of("--as-pid-1", "--new-session", "--clearenv", "--cap-drop", "ALL"));
+    for (String capability : Containment.CAPABILITIES) {
+      words.addAll(List.of("--cap-add", capability));
+    }
+    words.add("--");
+    words.addAll(staged.agent());
+    plan.run(words);
+  }
+
+  /**
+   * Covers in /proc what an OCI runtime is told to; /sys is empty here. What such a runtime makes
+   * read only bwrap does itself.
+   */
+  private static void mask(List<String> words) {
+    for (String path : Containment.MASKED) {
+      Path ofTheKernel = Path.of(path);
+      if (path.startsWith("/proc/") && Files.exists(ofTheKernel)) {
+        String empty = Files.isDirectory(ofTheKernel) ? STAGED_EMPTY_FOLDER : STAGED_EMPTY_FILE;
+        words.addAll(List.of("--ro-bind", empty, path));
+      }
+    }
+  }
+}

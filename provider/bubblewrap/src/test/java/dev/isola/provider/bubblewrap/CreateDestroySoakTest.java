@@ -1,0 +1,42 @@
+package dev.isola.provider.bubblewrap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.conformance.TemporaryInstallation;
+import dev.isola.conformance.leak.LeakDetector;
+import dev.isola.conformance.leak.ResourceScan;
+import dev.isola.spi.Health;
+import dev.isola.spi.provider.Provider;
+import dev.isola.testing.SandboxStress;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
+
+/**
+ * A thousand sandboxes, one in five killed somewhere; then a census equal to the one before. {@code
+ * ./check} makes a quarter of them, {@code ./check --long} all.
+ */
+final class CreateDestroySoakTest {
+  private static final int ROUNDS = Boolean.getBoolean("isola.long") ? 1_000 : 250;
+
+  @Test
+  void leaveNothing(TestReporter reporter) throws InterruptedException {
+    try (TemporaryInstallation trial = TemporaryInstallation.of(new BubblewrapProviderFactory());
+        Provider provider = trial.open()) {
+      if (provider.health() instanceof Health.Unhealthy unhealthy) {
+        Assumptions.abort("NOT RUN: " + unhealthy.reason());
+      }
+      new SandboxStress(trial)
+          .run(provider, 4, 1); // what the JVM keeps from first use is there before
+      LeakDetector census = new LeakDetector(trial.instance(), trial.data());
+      ResourceScan before = census.scan();
+      SandboxStress.StressSummary tally = new SandboxStress(trial).run(provider, ROUNDS, 42);
+      reporter.publishEntry("tally", tally.toString());
+      assertThat(tally.answered()).isGreaterThan(ROUNDS * 8 / 10);
+      assertThat(tally.killed()).isGreaterThan(ROUNDS / 10);
+      assertThat(tally.refused()).isPositive();
+      assertThat(provider.inventory()).isEmpty();
+      assertThat(census.leakedSince(before)).isEmpty();
+    }
+  }
+}

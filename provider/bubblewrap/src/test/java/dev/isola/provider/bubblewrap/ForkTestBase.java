@@ -1,0 +1,65 @@
+package dev.isola.provider.bubblewrap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.conformance.TemporaryInstallation;
+import dev.isola.conformance.leak.LeakDetector;
+import dev.isola.conformance.leak.ResourceScan;
+import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.Health;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.spec.SandboxSpec;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+
+/** A provider of a test's own for sandboxes that are forked, and a census from before. */
+abstract class ForkTestBase {
+  TemporaryInstallation trial;
+  Provider provider;
+  LeakDetector census;
+  ResourceScan before;
+
+  @BeforeEach
+  void open() {
+    trial = TemporaryInstallation.of(new BubblewrapProviderFactory());
+    provider = trial.open();
+    if (provider.health() instanceof Health.Unhealthy unhealthy) {
+      Assumptions.abort("NOT RUN: " + unhealthy.reason());
+    }
+    make("warm"); // what the JVM keeps from first use is there before
+    provider.destroy(new SandboxId("warm"), DestroyOptions.FORCE);
+    census = new LeakDetector(trial.instance(), trial.data());
+    before = census.scan();
+  }
+
+  @AfterEach
+  void close() {
+    provider.close();
+    trial.close();
+  }
+
+  static SandboxSpec spec(String id) {
+    return SandboxSpec.builder(new SandboxId(id)).deadline(Duration.ofMinutes(10)).build();
+  }
+
+  Sandbox make(String id) {
+    return provider.create(spec(id));
+  }
+
+  static Forking forking(Sandbox sandbox) {
+    return sandbox.as(Forking.class).orElseThrow();
+  }
+
+  static String output(Sandbox sandbox, String script) {
+    ExecResult result = sandbox.run(Command.shell(script));
+    assertThat(result.succeeded()).as("%s: %s", script, result).isTrue();
+    return result.stdout().text();
+  }
+}

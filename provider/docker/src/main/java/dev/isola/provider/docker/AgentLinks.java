@@ -1,0 +1,196 @@
+package dev.isola.provider.docker;
+
+import dev.isola.link.AgentConnector;
+import dev.isola.link.AgentSandbox;
+import dev.isola.link.LinkTimeouts;
+import dev.isola.link.UnixSocketConnector;
+import dev.isola.link.local.SandboxLocks;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.Gone;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Exit;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+
+/**
+ * The agents that this process has a link to, and what becomes of a link when its container ends.
+ */
+final class AgentLinks implements AutoCloseable {
+  /** An engine that is busy, or sees to the end of the container, answers later than a socket. */
+  private static final LinkTimeouts THROUGH_THE_ENGINE =
+      LinkTimeouts.DEFAULT
+          .withConnectTimeout(Duration.ofSeconds(20))
+          .withHandshakeTimeout(Duration.ofSeconds(20));
+
+  private final EngineApi engine;
+  private final SandboxResources ours;
+  private final SandboxKeys keys;
+  private final DockerDescription description;
+  private final boolean sockets;
+  private final SandboxLocks turns;
+  private final Function<SandboxId, Pausing> pausing;
+  private final EngineEvents events;
+  private final Map<SandboxId, AgentSandbox> attached = new ConcurrentHashMap<>();
+
+  /**
+   * @param sockets whether an agent's socket is one of this machine
+   */
+  AgentLinks(
+      EngineApi engine,
+      SandboxResources ours,
+      SandboxKeys keys,
+      DockerDescription description,
+      boolean sockets,
+      SandboxLocks turns,
+      Function<SandboxId, Pausing> pausing) {
+    this.engine = engine;
+    this.ours = ours;
+    this.keys = keys;
+    this.description = description;
+    this.sockets = sockets;
+    this.turns = turns;
+    this.pausing = pausing;
+    this.events =
+        new EngineEvents(engine, ours.context().instance(), this::ended, this::checkAttached);
+  }
+
+  /** Returns a link to a sandbox that was just booted. */
+  AgentSandbox make(SandboxId id, String container, Optional<Duration> timeout) {
+    AgentSandbox sandbox = sandbox(id, container, timeout);
+    attached.put(id, sandbox);
+    events.follow();
+    sandbox.connect();
+    return sandbox;
+  }
+
+  /** Returns the sandbox that a container is; empty when it has ended. */
+  Optional<Sandbox> attach(Container container) {
+    SandboxId id = container.sandbox().orElseThrow();
+    SandboxState now = container.state();
+    if (now == SandboxState.ERROR || now == SandboxState.TERMINATING) {
+      forget(id, "its container is " + container.status());
+      return Optional.empty();
+    }
+    AgentSandbox before = attached.get(id);
+    if (before != null && before.state() != SandboxState.DESTROYED) {
+      return Optional.of(before);
+    }
+    AgentSandbox sandbox = sandbox(id, container.id(), ContainerLabels.timeout(container.labels()));
+    sandbox.setState(now);
+    attached.put(id, sandbox); // first, so that its end is heard while it is waited for
+    events.follow();
+    try {
+      if (now == SandboxState.RUNNING) {
+        sandbox.ping();
+      }
+      return Optional.of(sandbox);
+    } catch (Gone e) {
+      detach(id, sandbox);
+      return Optional.empty();
+    } catch (SandboxException e) {
+      detach(id, sandbox);
+      throw e;
+    }
+  }
+
+  private void detach(SandboxId id, AgentSandbox sandbox) {
+    attached.remove(id, sandbox);
+    sandbox.close();
+  }
+
+  /** Somebody ended it, behind our back or not; one that was stopped on purpose bears the mark. */
+  private void ended(SandboxId id, String name, String why) {
+    AgentSandbox sandbox = attached.get(id);
+    boolean stopped = name.endsWith(ContainerLabels.STOPPED) && !why.contains("removed");
+    if (sandbox != null && !stopped) {
+      attached.remove(id, sandbox);
+      sandbox.markDestroyed(why);
+      sandbox.close();
+    }
+  }
+
+  /** The engine was away, and what happened meanwhile was not heard. */
+  private void checkAttached() {
+    Map<SandboxId, Container> there = ours.containers();
+    for (SandboxId id : List.copyOf(attached.keySet())) {
+      Container container = there.get(id);
+      if (container == null || container.state() == SandboxState.ERROR) {
+        // One that is being made this moment is left to who makes it.
+        turns.tryWithLock(
+            id, () -> ended(id, ours.name(id), "its container ended while the engine was away"));
+      }
+    }
+  }
+
+  void forget(SandboxId id, String why) {
+    AgentSandbox before = attached.remove(id);
+    if (before != null) {
+      before.markDestroyed(why);
+      before.close();
+    }
+  }
+
+  private AgentSandbox sandbox(SandboxId id, String container, Optional<Duration> timeout) {
+    return AgentSandbox.builder(id, connector(id, container), keys.agentSecret(id))
+        .capabilities(description.capabilities())
+        .providerCapabilities(Map.of(Pausing.class, pausing.apply(id)))
+        .usageDecorator(inside -> new EngineUsage(engine, container, inside))
+        .changeTracking(() -> engine.inspect(container).flatMap(WrittenFilesLabels::read))
+        .snapshottingDecorator(agent -> new EngineSnapshotting(engine, container, agent))
+        .observedExit(() -> causeOfDeath(container))
+        .commandTimeout(timeout)
+        .timeouts(sockets ? LinkTimeouts.DEFAULT : THROUGH_THE_ENGINE)
+        .build();
+  }
+
+  private AgentConnector connector(SandboxId id, String container) {
+    return sockets
+        ? new UnixSocketConnector(ours.folder(id).socket())
+        : new ExecConnector(engine, container);
+  }
+
+  /** The engine says so also of one in which only a command was killed; then it still runs. */
+  private Optional<Exit> causeOfDeath(String container) {
+    try {
+      return engine
+          .inspect(container)
+          .map(node -> node.at("State"))
+          .filter(end -> !end.flag("Running") && end.flag("OOMKilled"))
+          .filter(end -> end.number("ExitCode") == 137)
+          .map(end -> new Exit.OutOfMemory());
+    } catch (SandboxException nobodyToAsk) {
+      return Optional.empty();
+    }
+  }
+
+  AgentSandbox require(SandboxId id) {
+    AgentSandbox sandbox = attached.get(id);
+    if (sandbox == null || sandbox.state() == SandboxState.DESTROYED) {
+      throw gone(id);
+    }
+    return sandbox;
+  }
+
+  static SandboxException gone(SandboxId id) {
+    return Fault.of(
+            ErrorCode.SANDBOX_DESTROYED, "sandbox " + id + " is gone", "create a new sandbox")
+        .sandbox(id)
+        .exception();
+  }
+
+  @Override
+  public void close() {
+    events.close();
+    attached.values().forEach(AgentSandbox::close);
+    attached.clear();
+  }
+}

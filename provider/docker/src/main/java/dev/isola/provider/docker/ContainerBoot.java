@@ -1,0 +1,126 @@
+package dev.isola.provider.docker;
+
+import dev.isola.host.launch.Containment;
+import dev.isola.host.launch.VisibleCpus;
+import dev.isola.link.BootRecord;
+import dev.isola.provider.docker.http.Deadline;
+import dev.isola.provider.docker.http.HijackedConnection;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.LimitKind;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.Secret;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Starts a container and tells the agent in it what to do. */
+final class ContainerBoot {
+  private static final int RLIMIT_NPROC = 6;
+  private static final int RLIMIT_NOFILE = 7;
+  private static final int HEADER = 8;
+  private static final long MEGABYTE = 1 << 20;
+  private static final int LONGEST = 1024;
+  private static final String READY = "ready";
+
+  private ContainerBoot() {}
+
+  static BootRecord record(
+      InstanceId instance,
+      EngineVariant flavour,
+      EngineInfo facts,
+      SandboxSpec spec,
+      ResolvedImage image,
+      Secret secret) {
+    Map<String, String> env = new LinkedHashMap<>();
+    env.put("LANG", "C.UTF-8");
+    env.putAll(image.env());
+    env.put("ISOLA_SANDBOX", spec.id().value());
+    env.put("ISOLA_INSTANCE", instance.value());
+    env.putAll(spec.environment());
+    int descriptors = spec.limits().fileDescriptors();
+    BootRecord.Builder boot =
+        BootRecord.builder(spec.id(), secret)
+            .socket(Path.of(ContainerPlan.SOCKET))
+            .cwd(spec.workingFolder())
+            .user(spec.user().or(image::user))
+            .workspace(
+                spec.workspacePath().isEmpty()
+                    ? Optional.of(spec.workspaceMount())
+                    : Optional.empty())
+            .env(env)
+            .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
+            .processors(VisibleCpus.of(spec.limits().cpu()))
+            .seccomp(!Containment.sharesHostFolders(spec))
+            .sudo();
+    if (facts.reportsDiskUsage()) {
+      boot.diskLimit(spec.limits().diskMb() * MEGABYTE);
+    }
+    if (flavour.hasOwnKernel()) {
+      boot.rlimit(RLIMIT_NPROC, spec.limits().threads(), spec.limits().threads());
+    } else if (facts.limits().contains(LimitKind.PROCESSES)) {
+      boot.processLimit(spec.limits().processes());
+    }
+    spec.deadline().ifPresent(boot::deadline);
+    spec.linger().ifPresent(boot::linger);
+    return boot.build();
+  }
+
+  /** Starts it and returns once its agent listens. */
+  static void start(
+      EngineApi engine, String container, SandboxId id, byte[] record, Deadline deadline) {
+    try (HijackedConnection stdio = engine.attach(container, deadline)) {
+      stdio.closeAt(deadline);
+      engine.start(container, deadline);
+      stdio.write(ByteBuffer.wrap(record));
+      String said = firstLine(stdio.in());
+      if (!said.equals(READY)) {
+        throw failed(id, "the agent did not start: " + said, null);
+      }
+    } catch (IOException e) {
+      if (deadline.over()) {
+        throw Fault.of(
+                ErrorCode.DEADLINE_EXCEEDED,
+                "the agent did not start within " + deadline.whole().toMillis() + " ms",
+                "raise startupTimeout, or look at the load of the engine's machine")
+            .sandbox(id)
+            .exception(e);
+      }
+      throw failed(id, "the agent did not start: " + e.getMessage(), e);
+    }
+  }
+
+  /** Reads the engine's frames, a header of 8 bytes each, until there is a line. */
+  private static String firstLine(InputStream in) throws IOException {
+    StringBuilder text = new StringBuilder();
+    while (text.indexOf("\n") < 0 && text.length() < LONGEST) {
+      byte[] header = in.readNBytes(HEADER);
+      if (header.length < HEADER) {
+        String before = text.toString().strip();
+        throw new IOException(before.isEmpty() ? "it ended without a word" : before);
+      }
+      int length = ByteBuffer.wrap(header, 4, 4).getInt();
+      if (header[0] < 0 || header[0] > 2 || length < 0 || length > LONGEST) {
+        throw new IOException("the engine's stream is not one of frames");
+      }
+      text.append(new String(in.readNBytes(length), StandardCharsets.UTF_8));
+    }
+    int end = text.indexOf("\n");
+    return end < 0 ? text.toString() : text.substring(0, end).strip();
+  }
+
+  private static SandboxException failed(SandboxId id, String what, @Nullable Throwable cause) {
+    return Fault.of(ErrorCode.SPAWN_FAILED, what, "run isola doctor to see what is missing")
+        .sandbox(id)
+        .exception(cause);
+  }
+}

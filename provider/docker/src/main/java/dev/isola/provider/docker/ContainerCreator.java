@@ -1,0 +1,237 @@
+package dev.isola.provider.docker;
+
+import dev.isola.link.AgentSandbox;
+import dev.isola.link.BootRecord;
+import dev.isola.link.InstalledProgram;
+import dev.isola.provider.docker.http.Deadline;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.error.Conflict;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.OutcomeUnknown;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.SandboxInitializer;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Makes a sandbox, whole or not at all, and boots one again that was stopped. */
+final class ContainerCreator {
+  /** A socket takes none. */
+  private static final int SOCKET_SPACE = 64 * 1024;
+
+  private final EngineVariant flavour;
+  private final DockerProviderSettings settings;
+  private final EngineApi engine;
+  private final EngineState state;
+  private final SandboxResources ours;
+  private final SandboxKeys keys;
+  private final DockerImages images;
+  private final InstalledProgram agent;
+  private final GuestFolder guest;
+  private final AgentLinks links;
+  private final SandboxRemover removal;
+  private final RuntimeVerifier verification;
+
+  ContainerCreator(
+      EngineVariant flavour,
+      DockerProviderSettings settings,
+      EngineApi engine,
+      EngineState state,
+      SandboxResources ours,
+      SandboxKeys keys,
+      InstalledProgram agent,
+      AgentLinks links,
+      SandboxRemover removal) {
+    this.flavour = flavour;
+    this.settings = settings;
+    this.engine = engine;
+    this.state = state;
+    this.ours = ours;
+    this.keys = keys;
+    this.links = links;
+    this.removal = removal;
+    this.images = DockerImages.of(engine, settings, ours.context());
+    this.agent = agent;
+    this.guest = new GuestFolder(ours.context().dataFolder(), agent);
+    this.verification = new RuntimeVerifier(flavour, engine);
+  }
+
+  /** Makes a sandbox, in its turn, or returns the one that is there. */
+  Sandbox create(SandboxSpec spec) {
+    Deadline deadline = Deadline.in(spec.startupTimeout());
+    Optional<Container> there = ours.find(spec.id());
+    Optional<Sandbox> existing = there.flatMap(links::attach);
+    if (existing.isPresent()) {
+      return existing.get();
+    }
+    if (there.isPresent() || ours.folder(spec.id()).exists()) {
+      throw Fault.of(
+              ErrorCode.CONFLICT,
+              "there are remains of a sandbox " + spec.id(),
+              "destroy it first, or use another id")
+          .sandbox(spec.id())
+          .exception();
+    }
+    EngineInfo facts = state.currentInfo();
+    Optional<String> runtime = runtime(facts);
+    removal.removeOrphans();
+    ResolvedImage image = images.resolve(spec.image(), deadline);
+    byte[] boot =
+        ContainerBoot.record(
+                ours.context().instance(), flavour, facts, spec, image, keys.agentSecret(spec.id()))
+            .encode();
+    ContainerPlan plan =
+        new ContainerPlan(
+            ours.context().instance(),
+            flavour,
+            spec,
+            facts,
+            settings,
+            image,
+            runtime,
+            mounts(spec.id()),
+            List.of("--report", "--own-events"),
+            keys.seal(spec.id(), boot));
+    String container = container(plan, deadline);
+    try {
+      return start(plan, container, boot, deadline);
+    } catch (IOException e) {
+      throw undone(spec, deadline, creationFailed(spec.id(), e));
+    } catch (RuntimeException e) {
+      throw undone(spec, deadline, e);
+    }
+  }
+
+  /** Returns the digest of the image that a sandbox would be made from now. */
+  Optional<String> imageDigest(SandboxSpec spec) {
+    return images.digest(spec.image());
+  }
+
+  private Optional<String> runtime(EngineInfo facts) {
+    return new EngineCheck(flavour, settings).runtime(facts);
+  }
+
+  /** Makes the folder and the container, or neither. */
+  private String container(ContainerPlan plan, Deadline deadline) {
+    SandboxSpec spec = plan.spec();
+    ContainerSocketFolder folder = ours.folder(spec.id());
+    if (hostSockets()) {
+      try {
+        folder.claim(spec.id());
+      } catch (IOException e) {
+        throw creationFailed(spec.id(), e);
+      }
+    }
+    try {
+      if (hostSockets()) {
+        folder.open();
+      }
+      return engine.create(ours.name(spec.id()), plan.body(), deadline);
+    } catch (Conflict somebodyElses) {
+      removal.removeFolder(spec.id());
+      throw somebodyElses;
+    } catch (IOException e) {
+      throw undone(spec, deadline, creationFailed(spec.id(), e));
+    } catch (SandboxException e) {
+      throw undone(spec, deadline, e);
+    }
+  }
+
+  private boolean hostSockets() {
+    return flavour.usesHostSockets(settings);
+  }
+
+  private List<Map<String, Object>> mounts(SandboxId id) {
+    List<Map<String, Object>> mounts = new ArrayList<>();
+    if (settings.address().local()) {
+      mounts.add(Mounts.bind(guest.path().toString(), ContainerPlan.GUEST, true));
+    }
+    mounts.add(
+        hostSockets()
+            ? Mounts.bind(ours.folder(id).shared().toString(), ContainerPlan.RUN, false)
+            : Mounts.tmpfs(ContainerPlan.RUN, SOCKET_SPACE));
+    return mounts;
+  }
+
+  private Sandbox start(ContainerPlan plan, String container, byte[] boot, Deadline deadline)
+      throws IOException {
+    SandboxSpec spec = plan.spec();
+    if (!settings.address().local()) {
+      TarArchive archive = new TarArchive();
+      archive.folder(ContainerPlan.GUEST.substring(1), 0755, 0);
+      archive.program(ContainerPlan.AGENT.substring(1), Files.readAllBytes(agent.path()));
+      engine.putArchive(container, archive.toBytes(), deadline);
+    }
+    boot(container, spec.id(), boot, deadline);
+    AgentSandbox sandbox = links.make(spec.id(), container, spec.limits().timeout());
+    verification.verify(container, sandbox, plan.runtime(), plan.facts());
+    SandboxInitializer.initialize(sandbox, spec, deadline::left);
+    return sandbox;
+  }
+
+  /** Makes sure once more that it is what it was made as; the engine may be another by now. */
+  void verifyAgain(Container container, AgentSandbox sandbox) {
+    EngineInfo facts = state.currentInfo();
+    verification.verify(container.id(), sandbox, runtime(facts), facts);
+  }
+
+  /** Starts it again, with what it bears itself. */
+  void bootAgain(Container container, SandboxId id, Deadline deadline) throws IOException {
+    byte[] boot = keys.open(id, container.labels().getOrDefault(ContainerLabels.BOOT, ""));
+    if (hostSockets()) {
+      ours.folder(id).open();
+    }
+    boot(container.id(), id, BootRecord.forRestart(boot, made(container)), deadline);
+  }
+
+  /** To the moment: an image that was fetched just before is none of what was written. */
+  private Instant made(Container container) {
+    try {
+      return engine
+          .inspect(container.id())
+          .map(node -> Instant.parse(node.text("Created")))
+          .orElse(container.createdAt());
+    } catch (DateTimeParseException strange) {
+      return container.createdAt();
+    }
+  }
+
+  private void boot(String container, SandboxId id, byte[] record, Deadline deadline)
+      throws IOException {
+    ContainerBoot.start(engine, container, id, record, deadline);
+    if (hostSockets()) {
+      ours.folder(id).close();
+    }
+  }
+
+  /** Removes everything; then it is known after all what came of it. */
+  private RuntimeException undone(SandboxSpec spec, Deadline deadline, RuntimeException e) {
+    removal.cleanUp(spec.id(), e);
+    if (!(e instanceof OutcomeUnknown unknown)) {
+      return e;
+    }
+    return Fault.of(
+            deadline.over() ? ErrorCode.DEADLINE_EXCEEDED : ErrorCode.PROVIDER_UNAVAILABLE,
+            unknown.fault().problem(),
+            unknown.fault().remedy())
+        .sandbox(spec.id())
+        .exception(e);
+  }
+
+  private SandboxException creationFailed(SandboxId id, IOException e) {
+    return Fault.of(
+            ErrorCode.SPAWN_FAILED,
+            "the sandbox's folder cannot be made: " + e.getMessage(),
+            "check space and rights of " + ours.context().dataFolder())
+        .sandbox(id)
+        .exception(e);
+  }
+}

@@ -1,0 +1,84 @@
+package dev.isola.provider.docker;
+
+import dev.isola.spi.Hosting;
+import dev.isola.spi.LimitKind;
+import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.PortDialing;
+import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Snapshotting;
+import dev.isola.spi.capability.Terminals;
+import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.Volumes;
+import dev.isola.spi.capability.Watching;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.provider.Prerequisite;
+import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.spi.provider.SpecSupport;
+import dev.isola.spi.spec.ApiVersion;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** What a provider of this folder says of itself. */
+record DockerDescription(
+    EngineVariant flavour, DockerProviderSettings settings, DockerSpecCheck check) {
+  private static final Set<Class<? extends Capability>> CAPABILITIES =
+      Set.of(
+          Attaching.class,
+          Terminals.class,
+          Watching.class,
+          PortDialing.class,
+          UsageReporting.class,
+          Renewing.class,
+          Pausing.class,
+          Snapshotting.class,
+          Volumes.class);
+
+  ProviderInfo of(EngineInfo facts) {
+    return of(facts.limits(), new EngineCheck(flavour, settings).requirements(facts));
+  }
+
+  /** Returns what can be said while the engine does not answer. */
+  ProviderInfo unavailable(Fault why) {
+    return of(
+        EnumSet.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT),
+        List.of(new Prerequisite("container engine", true, false, why.problem(), why.remedy())));
+  }
+
+  private ProviderInfo of(Set<LimitKind> limits, List<Prerequisite> requirements) {
+    return new ProviderInfo(
+        flavour.name(),
+        flavour.summary(),
+        ApiVersion.CURRENT,
+        flavour.isolation(),
+        capabilities(),
+        new SpecSupport(check.features(), check.networks(), check.volumes(), enforced(limits)),
+        requirements,
+        "the engine kills the agent, whose pid namespace everything of the sandbox is in, and"
+            + " removes the container",
+        flavour.startup(),
+        Hosting.DAEMON);
+  }
+
+  private Set<LimitKind> enforced(Set<LimitKind> limits) {
+    Set<LimitKind> kinds = EnumSet.copyOf(limits);
+    if (flavour.hasOwnKernel()) {
+      kinds.remove(LimitKind.PROCESSES);
+      kinds.remove(LimitKind.THREADS);
+      kinds.add(LimitKind.KERNEL_OBJECTS); // the kernel inside has its own
+    }
+    return kinds;
+  }
+
+  Set<Class<? extends Capability>> capabilities() {
+    Set<Class<? extends Capability>> given = new HashSet<>(CAPABILITIES);
+    if (flavour.guest() == EngineVariant.ExpectedKernel.GVISOR
+        && !new GvisorCheck(settings).terminals()) {
+      given.remove(Terminals.class);
+    }
+    return given;
+  }
+}

@@ -1,0 +1,223 @@
+package dev.isola.provider.docker;
+
+import dev.isola.codec.json.Json;
+import dev.isola.host.image.Image;
+import dev.isola.host.image.ImageStore;
+import dev.isola.provider.docker.http.Deadline;
+import dev.isola.provider.docker.http.EngineHttp;
+import dev.isola.provider.docker.http.EngineRequest;
+import dev.isola.provider.docker.http.EngineResponse;
+import dev.isola.spi.Bytes;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.OutcomeUnknown;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.ProviderContext;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Finds, fetches and imports what sandboxes are made from. */
+final class DockerImages {
+  /** A name at a registry, with a tag or a digest, or the engine's own id. */
+  private static final Pattern NAME = Pattern.compile("[a-zA-Z0-9][a-zA-Z0-9._/:@-]{0,254}");
+
+  private static final String TAR = "application/x-tar";
+  private static final int DIGITS = 32;
+
+  private final EngineApi engine;
+  private final DockerProviderSettings settings;
+  private final ImageStore store;
+  private final List<Path> hidden;
+  private final ReentrantLock importing = new ReentrantLock();
+  private volatile HostImage.@Nullable BaseArchive own;
+
+  /**
+   * @param store Isola's own images
+   * @param hidden folders of the server that no sandbox shall see
+   */
+  private DockerImages(
+      EngineApi engine, DockerProviderSettings settings, ImageStore store, List<Path> hidden) {
+    this.engine = engine;
+    this.settings = settings;
+    this.store = store;
+    this.hidden = hidden;
+  }
+
+  static DockerImages of(
+      EngineApi engine, DockerProviderSettings settings, ProviderContext context) {
+    return new DockerImages(
+        engine,
+        settings,
+        new ImageStore(context.sharedFolder()),
+        List.of(context.sharedFolder(), context.dataFolder()));
+  }
+
+  /**
+   * Returns what a sandbox is made from, fetched or imported when the engine does not have it.
+   *
+   * @throws dev.isola.spi.error.NotFound with {@code IMAGE_NOT_FOUND}
+   */
+  ResolvedImage resolve(Optional<String> asked, Deadline deadline) {
+    String name = asked.or(settings::image).orElse(HostImage.NAME);
+    if (name.equals(HostImage.NAME)) {
+      return host(deadline);
+    }
+    // The same name means the same image, whichever provider is asked.
+    Optional<Image> ofIsola = store.find(name);
+    if (ofIsola.isPresent()) {
+      return imported(ofIsola.get(), deadline);
+    }
+    if (!NAME.matcher(name).matches()) {
+      throw notFound(name, "that is no name of an image");
+    }
+    Optional<ResolvedImage> there = engine.image(name).map(ResolvedImage::of);
+    if (there.isEmpty() && settings.pullsImages()) {
+      pull(name, deadline);
+      there = engine.image(name).map(ResolvedImage::of);
+    }
+    return there.orElseThrow(() -> notFound(name, "the engine does not have it"));
+  }
+
+  /** Returns the digest of what {@link #resolve} would return; empty when it is not there yet. */
+  Optional<String> digest(Optional<String> asked) {
+    Optional<String> name = asked.or(settings::image).filter(one -> !one.equals(HostImage.NAME));
+    return name.flatMap(store::find)
+        .map(Image::digest)
+        .or(
+            () ->
+                name.filter(one -> NAME.matcher(one).matches())
+                    .flatMap(engine::image)
+                    .map(ResolvedImage::of)
+                    .map(ResolvedImage::id));
+  }
+
+  private ResolvedImage host(Deadline deadline) {
+    if (!engine.http().address().local()) {
+      throw Fault.of(
+              ErrorCode.INVALID_SPEC,
+              "an engine at " + engine.http().address() + " does not see this machine's root",
+              "name an image, in the spec or as the provider's setting image")
+          .exception();
+    }
+    HostImage.BaseArchive wanted = hostArchive();
+    return imported(
+            wanted.name(), () -> EngineRequest.bytes(TAR, wanted.archive().toArray()), deadline)
+        .withMounts(HostImage.mounts(hidden));
+  }
+
+  /** One of Isola's own, which the engine is given once, under the name of what is in it. */
+  private ResolvedImage imported(Image image, Deadline deadline) {
+    String digest = image.digest().substring(image.digest().indexOf(':') + 1);
+    String name = "isola-image-" + digest.substring(0, Math.min(DIGITS, digest.length()));
+    return imported(name, () -> new RootArchive(image), deadline)
+        .withMetadata(image.digest(), image.env(), image.user());
+  }
+
+  /** Returns what the engine has under that name, after it was given it when it had nothing. */
+  private ResolvedImage imported(
+      String name, Supplier<EngineRequest.Body> archive, Deadline deadline) {
+    importing.lock();
+    try {
+      Optional<ResolvedImage> there = engine.image(name).map(ResolvedImage::of);
+      if (there.isEmpty()) {
+        engine.requireSuccess(
+            engine
+                .http()
+                .send(
+                    new EngineRequest(
+                        "POST",
+                        "/images/create?fromSrc=-&repo=" + name,
+                        Optional.of(archive.get())),
+                    deadline),
+            "importing the image " + name);
+        there = engine.image(name).map(ResolvedImage::of);
+      }
+      return there.orElseThrow(() -> notFound(name, "it was imported and is not there"));
+    } finally {
+      importing.unlock();
+    }
+  }
+
+  private HostImage.BaseArchive hostArchive() {
+    HostImage.BaseArchive known = own;
+    if (known == null) {
+      try {
+        known = HostImage.baseArchive();
+        own = known;
+      } catch (IOException e) {
+        throw Fault.of(
+                ErrorCode.PROVIDER_UNAVAILABLE,
+                "the host's root cannot be made an image: " + e.getMessage(),
+                "name an image, in the spec or as the provider's setting image")
+            .exception(e);
+      }
+    }
+    return known;
+  }
+
+  /** Fetches an image. The engine tells of its progress line by line, and of its failure, too. */
+  private void pull(String name, Deadline deadline) {
+    EngineRequest request =
+        EngineRequest.post("/images/create?fromImage=" + EngineApi.encoded(tagged(name)));
+    PullProgress progress = new PullProgress();
+    try (EngineHttp.Cancellation cancel = new EngineHttp.Cancellation()) {
+      EngineResponse answer = engine.http().stream(request, deadline, cancel, progress::read);
+      if (!answer.ok()) {
+        throw answer.status() == 404
+            ? notFound(name, EngineApi.message(answer))
+            : pullFailed(name, EngineApi.message(answer), answer);
+      }
+    } catch (OutcomeUnknown e) { // of the image, which is asked for again; no sandbox was begun
+      throw Fault.of(
+              deadline.over() ? ErrorCode.DEADLINE_EXCEEDED : ErrorCode.PROVIDER_UNAVAILABLE,
+              "fetching the image "
+                  + name
+                  + " did not end: "
+                  + progress
+                  + "; "
+                  + e.fault().problem(),
+              "try again, for what is here is not fetched twice; raise startupTimeout, or fetch it"
+                  + " beforehand (docker pull)")
+          .with("image", name)
+          .exception(e);
+    }
+    if (!progress.problem().isEmpty()) {
+      throw pullFailed(name, progress.problem(), new EngineResponse(200, Bytes.utf8("")));
+    }
+  }
+
+  /** Without a tag the engine would fetch all there are. */
+  private static String tagged(String name) {
+    int slash = name.lastIndexOf('/');
+    boolean plain = name.indexOf(':', slash + 1) < 0 && name.indexOf('@') < 0;
+    return plain ? name + ":latest" : name;
+  }
+
+  private static SandboxException pullFailed(String name, String why, EngineResponse answer) {
+    String lower = why.toLowerCase(Locale.ROOT);
+    if (lower.contains("no space left")) {
+      return EngineApi.refused(
+          answer.ok()
+              ? new EngineResponse(500, Bytes.of(Json.bytes(Json.object("message", why))))
+              : answer,
+          "fetching the image " + name);
+    }
+    return notFound(name, "it cannot be fetched: " + why);
+  }
+
+  private static SandboxException notFound(String name, String why) {
+    return Fault.of(
+            ErrorCode.IMAGE_NOT_FOUND,
+            "there is no image " + name + ": " + why,
+            "see docker image ls for what there is, or load it (docker load, docker import)")
+        .with("image", name)
+        .exception();
+  }
+}

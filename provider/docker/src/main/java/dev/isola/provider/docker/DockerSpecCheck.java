@@ -1,0 +1,83 @@
+package dev.isola.provider.docker;
+
+import dev.isola.host.launch.ContainerEngineSockets;
+import dev.isola.provider.docker.http.EngineAddress;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.provider.SpecFeature;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.SpecValidation;
+import dev.isola.spi.spec.VolumeMount;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+
+/** What of a spec a container engine can honour, and what it cannot although it is declared. */
+record DockerSpecCheck(String provider, EngineAddress address, boolean bridge, boolean ownKernel) {
+  void requireSupported(SandboxSpec spec) {
+    if (address.local()) {
+      SpecValidation.throwIfInvalid(SpecValidation.hostViolations(spec));
+      SpecValidation.throwIfInvalid(sockets().violations(spec));
+    }
+    if (isNested(spec)) {
+      throw Capability.unsupported(
+          provider,
+          "a volume beneath another volume or beneath workspacePath, in which the engine would"
+              + " follow links");
+    }
+  }
+
+  /**
+   * Tells whether something is mounted in files that other sandboxes may have written. A link there
+   * could lead the mount over the agent, and the engine resolves it, not Isola.
+   */
+  private static boolean isNested(SandboxSpec spec) {
+    List<Path> shared = new ArrayList<>();
+    List<Path> mounted = new ArrayList<>(List.of(Path.of(spec.workspaceMount()).normalize()));
+    if (spec.workspacePath().isPresent()) {
+      shared.addAll(mounted);
+    }
+    for (VolumeMount volume : spec.volumes()) {
+      Path destination = Path.of(volume.destination()).normalize();
+      mounted.add(destination);
+      if (volume.type() != VolumeMount.Type.TMPFS) {
+        shared.add(destination);
+      }
+    }
+    return mounted.stream()
+        .anyMatch(
+            inner ->
+                shared.stream().anyMatch(outer -> inner.startsWith(outer) && !inner.equals(outer)));
+  }
+
+  private ContainerEngineSockets sockets() {
+    return address instanceof EngineAddress.Unix(Path path)
+        ? ContainerEngineSockets.ofHost().with(path)
+        : ContainerEngineSockets.ofHost();
+  }
+
+  Set<SpecFeature> features() {
+    return address.local()
+        ? EnumSet.of(SpecFeature.IMAGES, SpecFeature.USERS, SpecFeature.WORKSPACE_PATH)
+        : EnumSet.of(SpecFeature.IMAGES, SpecFeature.USERS);
+  }
+
+  Set<NetworkMode> networks() {
+    Set<NetworkMode> modes = EnumSet.of(NetworkMode.NONE);
+    if (!ownKernel) { // such a kernel has a network of its own, whatever the engine is told
+      modes.add(NetworkMode.HOST);
+    }
+    if (bridge) {
+      modes.add(NetworkMode.BRIDGE);
+    }
+    return modes;
+  }
+
+  Set<VolumeMount.Type> volumes() {
+    return address.local()
+        ? EnumSet.allOf(VolumeMount.Type.class)
+        : EnumSet.of(VolumeMount.Type.VOLUME, VolumeMount.Type.TMPFS);
+  }
+}

@@ -1,0 +1,386 @@
+package dev.isola.provider.docker;
+
+import dev.isola.codec.json.Json;
+import dev.isola.codec.json.JsonValue;
+import dev.isola.provider.docker.http.Deadline;
+import dev.isola.provider.docker.http.EngineHttp;
+import dev.isola.provider.docker.http.EngineHttp.Upgrade;
+import dev.isola.provider.docker.http.EngineRequest;
+import dev.isola.provider.docker.http.EngineResponse;
+import dev.isola.provider.docker.http.HijackedConnection;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+
+/** The calls of the Engine API that sandboxes need. Each ends by its deadline. */
+final class EngineApi implements AutoCloseable {
+  /** How long the engine may take for an answer that costs it little. */
+  static final Duration QUICK = Duration.ofSeconds(10);
+
+  /** The engine's number for a path that is gone. */
+  private static final int REMOVED = 2;
+
+  /** Podman asks the machine's packages who it is. */
+  private static final Duration SLOW = Duration.ofSeconds(30);
+
+  private static final int LONGEST_MESSAGE = 1000;
+  private static final int LOOKS = 5;
+  private static final long LOOK_AGAIN = Duration.ofMillis(10).toNanos();
+
+  private final EngineHttp http;
+
+  EngineApi(EngineHttp http) {
+    this.http = http;
+  }
+
+  EngineHttp http() {
+    return http;
+  }
+
+  static Deadline shortDeadline() {
+    return Deadline.in(QUICK);
+  }
+
+  void ping() {
+    requireSuccess(http.send(EngineRequest.get("/_ping"), shortDeadline()), "a ping");
+  }
+
+  JsonValue version() {
+    return json(EngineRequest.get("/version"), Deadline.in(SLOW));
+  }
+
+  JsonValue info() {
+    return json(EngineRequest.get("/info"), Deadline.in(SLOW));
+  }
+
+  /** Returns the containers, in whatever state, that bear all of these labels. */
+  List<Container> list(Map<String, String> labels) {
+    List<String> wanted =
+        labels.entrySet().stream().map(l -> l.getKey() + "=" + l.getValue()).toList();
+    JsonValue found =
+        json(
+            EngineRequest.get(
+                "/containers/json?all=1&filters=" + encoded(Json.text(Map.of("label", wanted)))),
+            shortDeadline());
+    List<Container> containers = new ArrayList<>();
+    for (JsonValue one : found.items()) {
+      Container container = Container.listed(one);
+      // An engine that does not know the filter would show everybody's.
+      if (container.labels().entrySet().containsAll(labels.entrySet())) {
+        containers.add(container);
+      }
+    }
+    return containers;
+  }
+
+  /** Returns what the engine knows of a container; empty when there is none. */
+  Optional<JsonValue> inspect(String id) {
+    return inspect(id, shortDeadline());
+  }
+
+  /** Podman fails when a container ends while it looks: then it is asked again. */
+  Optional<JsonValue> inspect(String id, Deadline deadline) {
+    EngineRequest request = EngineRequest.get("/containers/" + id + "/json");
+    EngineResponse answer = http.send(request, deadline);
+    for (int i = 0; i < LOOKS && isEnding(answer) && !deadline.over(); i++) {
+      LockSupport.parkNanos(LOOK_AGAIN);
+      answer = http.send(request, deadline);
+    }
+    return answer.status() == 404 ? Optional.empty() : Optional.of(parsed(answer, "inspect"));
+  }
+
+  private static boolean isEnding(EngineResponse answer) {
+    return answer.status() == 500 && message(answer).contains("no such process");
+  }
+
+  /** Makes a container and returns its id. */
+  String create(String name, Map<String, Object> wanted, Deadline deadline) {
+    EngineResponse answer =
+        http.send(
+            EngineRequest.post("/containers/create?name=" + name, Json.bytes(wanted)), deadline);
+    if (answer.status() == 409) {
+      throw Fault.of(
+              ErrorCode.CONFLICT,
+              "the engine has a container " + name + " already: " + message(answer),
+              "attach to the sandbox, destroy it, or use another id")
+          .exception();
+    }
+    return checkedId(parsed(answer, "making the container").text("Id"));
+  }
+
+  /** What it calls a thing becomes part of paths. */
+  private String checkedId(String id) {
+    if (!id.matches("[0-9a-f]{12,64}")) {
+      throw malformed("an id: '" + id + "'");
+    }
+    return id;
+  }
+
+  void start(String id, Deadline deadline) {
+    requireSuccess(
+        http.send(EngineRequest.post("/containers/" + id + "/start"), deadline),
+        "starting the container");
+  }
+
+  void pause(String id) {
+    requireSuccess(
+        http.send(EngineRequest.post("/containers/" + id + "/pause"), shortDeadline()),
+        "pausing the container");
+  }
+
+  void unpause(String id) {
+    requireSuccess(
+        http.send(EngineRequest.post("/containers/" + id + "/unpause"), shortDeadline()),
+        "letting the container go on");
+  }
+
+  /** Lets it go on if it is frozen; that it is not, or is gone, is as good. */
+  void unpauseIfPaused(String id) {
+    http.send(EngineRequest.post("/containers/" + id + "/unpause"), shortDeadline());
+  }
+
+  void rename(String id, String name) {
+    requireSuccess(
+        http.send(
+            EngineRequest.post("/containers/" + id + "/rename?name=" + name), shortDeadline()),
+        "renaming the container");
+  }
+
+  /**
+   * Kills it. That it does not run is as good, and each engine says that in another way; whether it
+   * runs is asked after.
+   */
+  void kill(String id) {
+    http.send(EngineRequest.post("/containers/" + id + "/kill"), shortDeadline());
+  }
+
+  /** Waits until it does not run; false when it still does at the deadline. */
+  boolean awaitStop(String id, Deadline deadline) {
+    while (inspect(id).filter(node -> node.flag("State", "Running")).isPresent()) {
+      if (deadline.over()) {
+        return false;
+      }
+      LockSupport.parkNanos(LOOK_AGAIN);
+    }
+    return true;
+  }
+
+  /**
+   * Removes it and its nameless volumes, whatever it does.
+   *
+   * @return false when somebody else is at it
+   */
+  boolean remove(String id, Deadline deadline) {
+    EngineResponse answer =
+        http.send(EngineRequest.delete("/containers/" + id + "?force=1&v=1"), deadline);
+    if (answer.status() == 404) {
+      return true;
+    }
+    if (answer.status() == 409) {
+      return false;
+    }
+    requireSuccess(answer, "removing the container");
+    return true;
+  }
+
+  /** Returns one reading of what it uses; empty where it does not run. */
+  Optional<JsonValue> stats(String id) {
+    EngineResponse answer =
+        http.send(
+            EngineRequest.get("/containers/" + id + "/stats?stream=false&one-shot=true"),
+            shortDeadline());
+    return answer.ok() ? Optional.of(parsed(answer, "stats")) : Optional.empty();
+  }
+
+  /** Takes hold of its standard input and output. */
+  HijackedConnection attach(String id, Deadline deadline) {
+    EngineRequest request =
+        EngineRequest.post("/containers/" + id + "/attach?stream=1&stdin=1&stdout=1&stderr=1");
+    return switch (http.upgrade(request, deadline)) {
+      case Upgrade.Accepted(HijackedConnection connection) -> connection;
+      case Upgrade.Rejected(EngineResponse answer) ->
+          throw refused(answer, "attaching to the container");
+    };
+  }
+
+  /** Starts what leads to the agent's own socket; refused where the container does not run. */
+  HijackedConnection openAgentRelay(String id, Deadline deadline) {
+    EngineResponse made =
+        http.send(
+            EngineRequest.post(
+                "/containers/" + id + "/exec",
+                Json.bytes(
+                    Json.object(
+                        "AttachStdin",
+                        true,
+                        "AttachStdout",
+                        true,
+                        "AttachStderr",
+                        false,
+                        "Tty",
+                        false,
+                        "User",
+                        "0:0",
+                        "WorkingDir",
+                        "/",
+                        "Cmd",
+                        List.of(ContainerPlan.AGENT, "--bridge", ContainerPlan.SOCKET)))),
+            deadline);
+    String exec = checkedId(parsed(made, "reaching the agent").text("Id"));
+    EngineRequest start =
+        EngineRequest.post(
+            "/exec/" + exec + "/start", Json.bytes(Json.object("Detach", false, "Tty", false)));
+    return switch (http.upgrade(start, deadline)) {
+      case Upgrade.Accepted(HijackedConnection connection) -> connection;
+      case Upgrade.Rejected(EngineResponse answer) -> throw refused(answer, "reaching the agent");
+    };
+  }
+
+  /** Puts files into a container that was not started yet. */
+  void putArchive(String id, byte[] archive, Deadline deadline) {
+    requireSuccess(
+        http.send(EngineRequest.put("/containers/" + id + "/archive?path=%2F", archive), deadline),
+        "putting the agent into the container");
+  }
+
+  /** Returns the paths of an image that a container has not any more, each char one byte. */
+  List<String> deletedImagePaths(String id) {
+    List<String> paths = new ArrayList<>();
+    for (JsonValue change :
+        json(EngineRequest.get("/containers/" + id + "/changes"), shortDeadline()).items()) {
+      if (change.number("Kind") == REMOVED) {
+        byte[] path = change.text("Path").getBytes(StandardCharsets.UTF_8);
+        paths.add(new String(path, 1, path.length - 1, StandardCharsets.ISO_8859_1));
+      }
+    }
+    return paths;
+  }
+
+  /** Returns what the engine knows of an image; empty when it has none of that name. */
+  Optional<JsonValue> image(String name) {
+    EngineResponse answer =
+        http.send(EngineRequest.get("/images/" + encoded(name) + "/json"), shortDeadline());
+    return answer.status() == 404 ? Optional.empty() : Optional.of(parsed(answer, "the image"));
+  }
+
+  /** Creates a volume unless there is one of that name. */
+  void createVolume(String name) {
+    requireSuccess(
+        http.send(
+            EngineRequest.post(
+                "/volumes/create", Json.bytes(Json.object("Name", name, "Driver", "local"))),
+            shortDeadline()),
+        "creating the volume");
+  }
+
+  /** Returns the names of the volumes that begin with a text. */
+  List<String> volumes(String prefix) {
+    String filters = encoded(Json.text(Map.of("name", List.of(prefix))));
+    List<String> names = new ArrayList<>();
+    for (JsonValue one :
+        json(EngineRequest.get("/volumes?filters=" + filters), shortDeadline())
+            .at("Volumes")
+            .items()) {
+      String name = one.text("Name");
+      if (name.startsWith(prefix)) { // the filter finds it anywhere in a name
+        names.add(name);
+      }
+    }
+    return names;
+  }
+
+  /**
+   * Removes a volume; that there is none is as good.
+   *
+   * @throws dev.isola.spi.error.Conflict when a container has it mounted
+   */
+  void removeVolume(String name) {
+    EngineResponse answer = http.send(EngineRequest.delete("/volumes/" + name), Deadline.in(SLOW));
+    if (answer.status() == 409) {
+      throw Fault.of(
+              ErrorCode.CONFLICT,
+              "the engine does not remove the volume " + name + ": " + message(answer),
+              "destroy the sandboxes that have it mounted first")
+          .exception();
+    }
+    if (answer.status() != 404) {
+      requireSuccess(answer, "removing the volume");
+    }
+  }
+
+  JsonValue json(EngineRequest request, Deadline deadline) {
+    return parsed(http.send(request, deadline), request.path());
+  }
+
+  private JsonValue parsed(EngineResponse answer, String what) {
+    requireSuccess(answer, what);
+    try {
+      return JsonValue.parse(answer.body().toArray());
+    } catch (IOException e) {
+      throw malformed("an answer to " + what + " that is not JSON");
+    }
+  }
+
+  private SandboxException malformed(String what) {
+    return Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            "what listens at " + http.address() + " gave " + what,
+            "see whether it is a container engine")
+        .exception();
+  }
+
+  void requireSuccess(EngineResponse answer, String what) {
+    if (!answer.ok() && answer.status() != 304) {
+      throw refused(answer, what);
+    }
+  }
+
+  /** Says what the engine said. What it has no room for may have room elsewhere or later. */
+  static SandboxException refused(EngineResponse answer, String what) {
+    String message = message(answer);
+    String lower = message.toLowerCase(Locale.ROOT);
+    if (lower.contains("no space left") || lower.contains("disk quota exceeded")) {
+      return Fault.of(
+              ErrorCode.DISK_FULL,
+              "the engine has no space left for " + what + ": " + message,
+              "make room where it keeps its data (docker system df)")
+          .exception();
+    }
+    return Fault.of(
+            ErrorCode.SPAWN_FAILED,
+            "the engine refused " + what + " (" + answer.status() + "): " + message,
+            answer.status() >= 500 ? "see the engine's log" : "see what it says")
+        .with("status", Integer.toString(answer.status()))
+        .exception();
+  }
+
+  static String message(EngineResponse answer) {
+    String text;
+    try {
+      text = JsonValue.parse(answer.body().toArray()).text("message");
+    } catch (IOException notJson) {
+      text = answer.text();
+    }
+    text = text.strip();
+    return text.length() > LONGEST_MESSAGE ? text.substring(0, LONGEST_MESSAGE) + "…" : text;
+  }
+
+  static String encoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8);
+  }
+
+  @Override
+  public void close() {
+    http.close();
+  }
+}

@@ -1,0 +1,105 @@
+package dev.isola.provider.docker;
+
+import dev.isola.spi.Hosting;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.provider.ProviderProfile;
+import java.time.Duration;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/**
+ * What distinguishes the providers of this folder: whose engine, and which runtime.
+ *
+ * @param runtimes the names under which an engine may know the runtime, the usual one first; empty
+ *     takes whatever is the engine's own choice
+ * @param programs what the runtime's program or shim is called, where its kernel alone does not
+ *     tell what it is; only a test has another one stand in, by a flavour of its own
+ */
+record EngineVariant(
+    String name,
+    String summary,
+    Isolation isolation,
+    EngineKind engine,
+    ExpectedKernel guest,
+    List<String> runtimes,
+    Pattern programs,
+    Duration startup) {
+
+  private static final Pattern ANY = Pattern.compile(".*");
+
+  enum EngineKind {
+    DOCKER,
+    PODMAN
+  }
+
+  /** What a sandbox sees as its kernel, by which the runtime is known. */
+  enum ExpectedKernel {
+    HOST_KERNEL,
+    GVISOR,
+    VIRTUAL_MACHINE
+  }
+
+  static final EngineVariant DOCKER =
+      new EngineVariant(
+          "docker",
+          "containers of Docker's engine",
+          Isolation.CONTAINER,
+          EngineKind.DOCKER,
+          ExpectedKernel.HOST_KERNEL,
+          List.of(),
+          ANY,
+          Duration.ofMillis(400));
+
+  static final EngineVariant PODMAN =
+      new EngineVariant(
+          "podman",
+          "containers of Podman, through its service",
+          Isolation.CONTAINER,
+          EngineKind.PODMAN,
+          ExpectedKernel.HOST_KERNEL,
+          List.of(),
+          ANY,
+          Duration.ofMillis(600));
+
+  static final EngineVariant DOCKER_GVISOR =
+      new EngineVariant(
+          "docker-gvisor",
+          "a kernel of its own in user space, by gVisor as a runtime of Docker's engine",
+          Isolation.KERNEL,
+          EngineKind.DOCKER,
+          ExpectedKernel.GVISOR,
+          List.of("runsc", "gvisor", "io.containerd.runsc.v1"),
+          ANY,
+          Duration.ofMillis(800));
+
+  static final EngineVariant KATA =
+      new EngineVariant(
+          "kata",
+          "a virtual machine of its own, by Kata Containers as a runtime of Docker's engine",
+          Isolation.VM,
+          EngineKind.DOCKER,
+          ExpectedKernel.VIRTUAL_MACHINE,
+          List.of(
+              "kata", "kata-runtime", "io.containerd.kata.v2", "kata-qemu", "kata-clh", "kata-fc"),
+          Pattern.compile(
+              "io\\.containerd\\.kata(-[a-z0-9-]+)?\\.v2"
+                  + "|(.*/)?(kata-runtime|containerd-shim-kata(-[a-z0-9-]+)?-v2)"),
+          Duration.ofSeconds(3));
+
+  ProviderProfile profile() {
+    return new ProviderProfile(isolation, Hosting.DAEMON, startup);
+  }
+
+  /**
+   * Tells whether another kernel than the host's is inside: then the agent's socket cannot be one
+   * of the host's, and the host cannot count processes.
+   */
+  boolean hasOwnKernel() {
+    return guest != ExpectedKernel.HOST_KERNEL;
+  }
+
+  /** Tells whether the agent's socket is one of this machine. */
+  boolean usesHostSockets(DockerProviderSettings settings) {
+    return settings.hostSockets() && !hasOwnKernel();
+  }
+}

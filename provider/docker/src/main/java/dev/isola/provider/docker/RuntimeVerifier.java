@@ -1,0 +1,74 @@
+package dev.isola.provider.docker;
+
+import dev.isola.codec.json.JsonValue;
+import dev.isola.provider.docker.http.EngineRequest;
+import dev.isola.provider.docker.http.EngineResponse;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.util.Optional;
+
+/**
+ * Makes sure that a sandbox runs by the runtime that was asked for. Podman 4.3 takes any name and
+ * uses another; nothing runs in a sandbox before this has passed.
+ */
+record RuntimeVerifier(EngineVariant flavour, EngineApi engine) {
+  /**
+   * @throws dev.isola.spi.error.ProviderUnavailable when it is not what was asked for, or that
+   *     cannot be told
+   */
+  void verify(String container, Sandbox sandbox, Optional<String> runtime, EngineInfo facts) {
+    if (runtime.isPresent()) {
+      String used = used(container, facts);
+      if (!used.equals(runtime.get()) && !used.endsWith("/" + runtime.get())) {
+        throw wrong(sandbox, "the engine ran it with '" + used + "' and not " + runtime.get());
+      }
+      String program = facts.runtimeProgram(runtime.get());
+      if (!flavour.programs().matcher(program).matches()) {
+        throw wrong(sandbox, "the runtime " + runtime.get() + " is '" + program + "'");
+      }
+    }
+    if (flavour.guest() == EngineVariant.ExpectedKernel.HOST_KERNEL) {
+      return;
+    }
+    GuestKernel kernel = GuestKernel.of(sandbox);
+    Optional<String> boot = GuestKernel.hostBootId(engine.http().address());
+    if (!kernel.matches(flavour.guest(), facts.kernel(), boot)) {
+      throw wrong(sandbox, "the kernel in it is " + kernel.version());
+    }
+  }
+
+  private String used(String container, EngineInfo facts) {
+    if (facts.podman()) {
+      EngineResponse answer =
+          engine
+              .http()
+              .send(
+                  EngineRequest.get("/v4.0.0/libpod/containers/" + container + "/json"),
+                  EngineApi.shortDeadline());
+      engine.requireSuccess(answer, "inspecting the container");
+      try {
+        return JsonValue.parse(answer.body().toArray()).text("OCIRuntime");
+      } catch (IOException e) {
+        return "";
+      }
+    }
+    return engine.inspect(container).map(node -> node.text("HostConfig", "Runtime")).orElse("");
+  }
+
+  private SandboxException wrong(Sandbox sandbox, String what) {
+    return Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            "sandbox "
+                + sandbox.id()
+                + " is not isolated as "
+                + flavour.name()
+                + " promises: "
+                + what,
+            "see which runtimes the engine has, and what they are")
+        .sandbox(sandbox.id())
+        .exception();
+  }
+}

@@ -1,0 +1,14 @@
+package dev.isola.provider.docker.http;
+
+import dev.isola.spi.Bytes;
+
+/** A whole answer. */
+public record EngineResponse(int status, Bytes body) {
+  public boolean ok() {
+    return status >= 200 && status < 300;
+  }
+
+  public String text() {
+    return body.utf8();
+  }
+}

@@ -1,0 +1,206 @@
+package dev.isola.provider.e2b;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.codec.json.Json;
+import dev.isola.codec.json.JsonValue;
+import dev.isola.provider.e2b.http.HttpAnswer;
+import dev.isola.provider.e2b.http.HttpCall;
+import dev.isola.provider.e2b.http.HttpErrors;
+import dev.isola.provider.e2b.http.RetryingHttpClient;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.Secret;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** The API by which sandboxes are made, found and ended. */
+final class E2bApiClient {
+  private static final Duration QUICK = Duration.ofSeconds(20);
+  private static final int MOST_PAGES = 1_000;
+
+  private final RetryingHttpClient http;
+  private final E2bProviderSettings settings;
+  private final InstanceId instance;
+
+  E2bApiClient(RetryingHttpClient http, E2bProviderSettings settings, InstanceId instance) {
+    this.http = http;
+    this.settings = settings;
+    this.instance = instance;
+  }
+
+  /** A sandbox of ours that is there. */
+  record ListedSandbox(String name, SandboxMetadata marks, SandboxState state) {}
+
+  /** What is needed to reach into a sandbox. */
+  record SandboxEndpoint(String name, Optional<String> domain, Optional<Secret> token) {}
+
+  SandboxEndpoint create(Map<String, ?> wanted, Duration patience) {
+    HttpCall call =
+        call("making a sandbox", "POST", "/v2/sandboxes")
+            .sending("application/json", Json.bytes(wanted));
+    HttpAnswer answer = http.send(call, patience);
+    String said = answer.isSuccess() ? "" : HttpErrors.message(answer.body());
+    if (answer.status() == 404 || (answer.status() == 400 && said.contains("emplate"))) {
+      throw Fault.of(
+              ErrorCode.IMAGE_NOT_FOUND,
+              "there is no template '" + wanted.get("templateID") + "': " + HttpErrors.line(said),
+              "name one that your E2B team has, or build it")
+          .exception();
+    }
+    return opened(call, body(call, answer));
+  }
+
+  /** Returns what is needed to reach into it; empty when it is not there. */
+  Optional<SandboxEndpoint> open(String name) {
+    HttpCall call = one("looking at a sandbox", "GET", name, "");
+    HttpAnswer answer = http.send(call, QUICK);
+    return answer.status() == 404
+        ? Optional.empty()
+        : Optional.of(opened(call, body(call, answer)));
+  }
+
+  private static SandboxEndpoint opened(HttpCall call, JsonValue sandbox) {
+    return new SandboxEndpoint(
+        sandbox
+            .optionalText("sandboxID")
+            .filter(text -> text.matches("[A-Za-z0-9_-]{1,128}"))
+            .orElseThrow(() -> HttpErrors.malformed(call, "no sandboxID")),
+        sandbox.optionalText("domain"),
+        sandbox.optionalText("envdAccessToken").map(Secret::of));
+  }
+
+  /** Returns the state of a sandbox; empty when it is not there. */
+  Optional<SandboxState> state(String name) {
+    HttpCall call = one("looking at a sandbox", "GET", name, "");
+    HttpAnswer answer = http.send(call, QUICK);
+    return answer.status() == 404 ? Optional.empty() : Optional.of(state(body(call, answer)));
+  }
+
+  private static SandboxState state(JsonValue sandbox) {
+    return sandbox.text("state").equals("paused") ? SandboxState.PAUSED : SandboxState.RUNNING;
+  }
+
+  /** Returns everything of ours that bears {@code marks}, oldest first. */
+  List<ListedSandbox> list(String marks) {
+    List<ListedSandbox> all = new ArrayList<>();
+    String next = "";
+    for (int page = 0; page < MOST_PAGES; page++) {
+      HttpCall call =
+          call(
+              "listing sandboxes",
+              "GET",
+              "/v2/sandboxes?state=running%2Cpaused&limit=100&metadata="
+                  + encoded(marks)
+                  + (next.isEmpty() ? "" : "&nextToken=" + encoded(next)));
+      HttpAnswer answer = http.send(call, QUICK);
+      JsonValue sandboxes = body(call, answer);
+      if (!sandboxes.isList()) {
+        throw HttpErrors.malformed(call, "no list");
+      }
+      sandboxes.items().forEach(sandbox -> found(sandbox).ifPresent(all::add));
+      next = answer.headers().firstValue("X-Next-Token").orElse("");
+      if (next.isEmpty()) {
+        return all.reversed();
+      }
+    }
+    throw Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            "the list of sandboxes does not end",
+            "see what the server at " + settings.api().getHost() + " answers")
+        .exception();
+  }
+
+  private Optional<ListedSandbox> found(JsonValue sandbox) {
+    Map<String, String> metadata = new LinkedHashMap<>();
+    sandbox.at("metadata").members().forEach((name, value) -> metadata.put(name, value.text()));
+    Optional<String> id =
+        sandbox.optionalText("sandboxID").filter(text -> text.matches("[A-Za-z0-9_-]{1,128}"));
+    return SandboxMetadata.read(metadata, instance)
+        .flatMap(marks -> id.map(known -> new ListedSandbox(known, marks, state(sandbox))));
+  }
+
+  /** Ends a sandbox; says nothing when there is none. */
+  void kill(String name, Duration patience) {
+    changed(one("ending a sandbox", "DELETE", name, "").asIdempotent(), 404, patience);
+  }
+
+  void renew(String name, Duration fromNow) {
+    HttpCall call = one("renewing a sandbox", "POST", name, "/timeout").asIdempotent();
+    changed(json(call, Map.of("timeout", seconds(fromNow))), 0, QUICK);
+  }
+
+  void pause(String name, Duration patience) {
+    changed(
+        json(one("pausing a sandbox", "POST", name, "/pause").asIdempotent(), Map.of()),
+        409,
+        patience);
+  }
+
+  /** Wakes a sandbox; its time is made no shorter. */
+  void resume(String name, Duration patience) {
+    HttpCall call =
+        call("resuming a sandbox", "POST", "/v2/sandboxes/" + name + "/connect").asIdempotent();
+    changed(json(call, Map.of("timeout", 1)), 0, patience);
+  }
+
+  static long seconds(Duration time) {
+    return Math.max(1, time.plusMillis(999).toSeconds());
+  }
+
+  private void changed(HttpCall call, int alsoGood, Duration patience) {
+    HttpAnswer answer = http.send(call, patience);
+    if (!answer.isSuccess() && answer.status() != alsoGood) {
+      throw HttpErrors.of(call, answer, HttpErrors.message(answer.body()));
+    }
+  }
+
+  private static HttpCall json(HttpCall call, Object value) {
+    return call.sending("application/json", Json.bytes(value));
+  }
+
+  private static JsonValue body(HttpCall call, HttpAnswer answer) {
+    if (!answer.isSuccess()) {
+      throw HttpErrors.of(call, answer, HttpErrors.message(answer.body()));
+    }
+    try {
+      return JsonValue.parse(answer.body().toArray());
+    } catch (IOException e) {
+      throw HttpErrors.malformed(call, "no JSON");
+    }
+  }
+
+  private HttpCall one(String what, String method, String name, String rest) {
+    return call(what, method, "/sandboxes/" + name + rest);
+  }
+
+  private HttpCall call(String what, String method, String path) {
+    Secret key =
+        settings
+            .key()
+            .orElseThrow(
+                () ->
+                    Fault.of(
+                            ErrorCode.PROVIDER_UNAVAILABLE,
+                            "there is no key for E2B",
+                            "set E2B_API_KEY, or the provider's setting api_key")
+                        .exception());
+    URI base = settings.api();
+    String prefix = base.getPath() == null ? "" : base.getPath().replaceFirst("/$", "");
+    return HttpCall.of(what, method, base.resolve(prefix + path))
+        .with("X-API-KEY", new String(key.reveal(), UTF_8));
+  }
+
+  private static String encoded(String text) {
+    return URLEncoder.encode(text, UTF_8);
+  }
+}

@@ -1,0 +1,203 @@
+package dev.isola.provider.e2b;
+
+import dev.isola.provider.e2b.exec.ScriptRunner;
+import dev.isola.provider.e2b.http.HttpErrors;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.InvalidRequest;
+import dev.isola.spi.error.OutcomeUnknown;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.SandboxInitializer;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.SandboxSpec;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Makes sandboxes as their specs want them. */
+record E2bSandboxCreator(
+    E2bApiClient control,
+    E2bProviderSettings settings,
+    InstanceId instance,
+    Function<E2bApiClient.SandboxEndpoint, Function<SandboxMetadata, E2bSandbox>> open) {
+  private static final Duration ENDING = Duration.ofSeconds(20);
+  private static final Duration LOOKING = Duration.ofMillis(200);
+
+  private static final Duration LISTED_AFTER = Duration.ofSeconds(1);
+
+  /** What E2B's own clients ask for when their caller says nothing; every sandbox of E2B ends. */
+  private static final Pattern LONGEST_TTL =
+      Pattern.compile("Timeout cannot be greater than (\\d{1,5}) hours?");
+
+  private static final Duration DEFAULT_TTL = Duration.ofMinutes(5);
+
+  /** Makes the folders $1 and $2, and says who the sandbox's user is. */
+  private static final String FOLDERS =
+      """
+      mkdir -p -- "$1" "$2" 2>/dev/null
+      [ -w "$1" ] && [ -w "$2" ] && [ -d "$1" ] && [ -d "$2" ]; ok=$?
+      echo "$(id -u):$(id -g)"
+      exit $ok
+      """;
+
+  /** The same for who may not: root makes them, for the user $3. */
+  private static final String FOLDERS_BY_ROOT =
+      """
+      mkdir -p -- "$1" "$2" && chown -- "$3" "$1" "$2"
+      """;
+
+  E2bSandbox create(SandboxSpec spec, SandboxMetadata marks) {
+    long end = System.nanoTime() + spec.startupTimeout().toNanos();
+    E2bApiClient.SandboxEndpoint opened = requestSandbox(spec, marks);
+    E2bSandbox sandbox = open.apply(opened).apply(marks);
+    try {
+      awaitReady(sandbox, spec, end);
+      folders(sandbox, spec);
+      SandboxInitializer.initialize(sandbox, spec, () -> left(spec, end));
+      return sandbox;
+    } catch (RuntimeException e) {
+      end(sandbox, e);
+      throw e;
+    }
+  }
+
+  /**
+   * Asks for a sandbox. When E2B answers with an error of its own it may have made one: E2B is
+   * asked for a sandbox with this one's metadata: it is taken when there is one, and otherwise none
+   * was made, so that another provider may be tried.
+   */
+  private E2bApiClient.SandboxEndpoint requestSandbox(SandboxSpec spec, SandboxMetadata marks) {
+    try {
+      return control.create(createBody(spec, marks), spec.startupTimeout());
+    } catch (InvalidRequest e) {
+      throw ttlRefused(spec, e).orElse(e);
+    } catch (OutcomeUnknown e) {
+      if (!e.context().containsKey(HttpErrors.STATUS)) {
+        throw e; // without an answer E2B may still be about to make it
+      }
+      return findCreated(spec.id(), e)
+          .orElseThrow(
+              () ->
+                  Fault.of(
+                          ErrorCode.PROVIDER_UNAVAILABLE,
+                          e.fault().problem() + "; E2B lists no such sandbox",
+                          "try again later")
+                      .sandbox(spec.id())
+                      .exception(e));
+    }
+  }
+
+  /** E2B says what an account allows only when it refuses more. */
+  private static Optional<SandboxException> ttlRefused(SandboxSpec spec, InvalidRequest e) {
+    Matcher refused = LONGEST_TTL.matcher(e.fault().problem());
+    if (!refused.find()) {
+      return Optional.empty();
+    }
+    Duration most = Duration.ofHours(Long.parseLong(refused.group(1)));
+    return Optional.of(
+        Fault.of(
+                ErrorCode.INVALID_SPEC,
+                "the E2B account allows a ttl of " + most.toSeconds() + " s at most",
+                "ask for a shorter ttlSeconds, or set sandbox.ttl of the server")
+            .with(Provider.MAX_TTL_SECONDS, Long.toString(most.toSeconds()))
+            .sandbox(spec.id())
+            .exception(e));
+  }
+
+  /** Looks twice: a sandbox may be listed a moment after it was made. */
+  private Optional<E2bApiClient.SandboxEndpoint> findCreated(SandboxId id, OutcomeUnknown unknown) {
+    try {
+      for (int look = 0; look < 2; look++) {
+        List<E2bApiClient.ListedSandbox> found = control.list(SandboxMetadata.query(instance, id));
+        if (!found.isEmpty()) {
+          return control.open(found.getFirst().name());
+        }
+        LockSupport.parkNanos(LISTED_AFTER.toNanos());
+      }
+      return Optional.empty();
+    } catch (SandboxException e) {
+      unknown.addSuppressed(e);
+      throw unknown;
+    }
+  }
+
+  private Map<String, Object> createBody(SandboxSpec spec, SandboxMetadata marks) {
+    Map<String, Object> wanted = new LinkedHashMap<>();
+    wanted.put("templateID", spec.image().orElse(settings.template()));
+    wanted.put("timeout", E2bApiClient.seconds(spec.deadline().orElse(DEFAULT_TTL)));
+    wanted.put("metadata", marks.metadata(instance));
+    wanted.put("envVars", spec.environment());
+    wanted.put(
+        "allow_internet_access",
+        spec.network().mode().filter(mode -> mode == NetworkMode.BRIDGE).isPresent());
+    wanted.put("autoPause", false);
+    return wanted;
+  }
+
+  private static void awaitReady(E2bSandbox sandbox, SandboxSpec spec, long end) {
+    while (!sandbox.context().envd().isReachable(left(spec, end))) {
+      LockSupport.parkNanos(LOOKING.toNanos());
+      left(spec, end);
+    }
+  }
+
+  private static void folders(E2bSandbox sandbox, SandboxSpec spec) {
+    ScriptRunner shell = new ScriptRunner(sandbox.context());
+    String[] both = {spec.workspaceMount(), spec.workingFolder()};
+    ScriptRunner.ScriptResult said = shell.run(FOLDERS, both);
+    if (said.succeeded()) {
+      return;
+    }
+    ScriptRunner.ScriptResult byRoot =
+        shell.run(
+            FOLDERS_BY_ROOT, Optional.of("root"), List.of(both[0], both[1], said.text().strip()));
+    if (!byRoot.succeeded()) {
+      throw Fault.of(
+              ErrorCode.SPAWN_FAILED,
+              "the folder " + both[0] + " could not be made: " + byRoot.err().strip(),
+              "use a template in which root may do that, or another workspaceMount")
+          .sandbox(sandbox.id())
+          .exception();
+    }
+  }
+
+  private static Duration left(SandboxSpec spec, long end) {
+    Duration left = Duration.ofNanos(end - System.nanoTime());
+    if (!left.isPositive()) {
+      throw startupTimedOut(spec);
+    }
+    return left;
+  }
+
+  private static SandboxException startupTimedOut(SandboxSpec spec) {
+    return Fault.of(
+            ErrorCode.DEADLINE_EXCEEDED,
+            "the sandbox was not ready within " + spec.startupTimeout().toSeconds() + " s",
+            "raise startupTimeout, or do less in init")
+        .sandbox(spec.id())
+        .exception();
+  }
+
+  /** Nothing is left of what failed, also when who wanted it was interrupted. */
+  private void end(E2bSandbox sandbox, RuntimeException why) {
+    boolean interrupted = Thread.interrupted();
+    try {
+      control.kill(sandbox.name(), ENDING);
+    } catch (SandboxException e) {
+      why.addSuppressed(e);
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

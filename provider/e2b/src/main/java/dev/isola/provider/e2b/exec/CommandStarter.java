@@ -1,0 +1,250 @@
+package dev.isola.provider.e2b.exec;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.provider.e2b.rpc.RpcError;
+import dev.isola.spi.Bytes;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Channel;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.ExecutionId;
+import dev.isola.spi.exec.Terminal;
+import dev.isola.spi.exec.TerminalSize;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Starts commands, and knows why one could not be. */
+public final class CommandStarter {
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  /** How much later than us envd ends a command, for when we are not there any more. */
+  private static final Duration GRACE = Duration.ofSeconds(30);
+
+  /** How much of its output may come before the word that it runs, with what it costs to keep. */
+  private static final long MOST_BEFORE = 16 << 20;
+
+  private static final int OVERHEAD = 64;
+
+  private final SandboxContext inside;
+  private final ScriptRunner shell;
+
+  public CommandStarter(SandboxContext inside) {
+    this.inside = inside;
+    this.shell = new ScriptRunner(inside);
+  }
+
+  public Execution start(Command command) {
+    return start(command, Optional.empty());
+  }
+
+  public Terminal open(Command command, TerminalSize size) {
+    return (Terminal) start(command, Optional.of(size));
+  }
+
+  private Execution start(Command command, Optional<TerminalSize> terminal) {
+    byte[] random = new byte[16];
+    RANDOM.nextBytes(random);
+    String mark = HexFormat.of().formatHex(random);
+    Optional<String> user = command.user().or(inside::user);
+    ExecutionUser who =
+        ExecutionUser.of(user).orElseThrow(() -> unknownUser(inside, user.orElse("")));
+    Optional<Duration> timeout = command.timeout().or(inside::timeout);
+    String folder = command.cwd().map(inside::absolute).orElse(inside.folder());
+    List<String> args = new ArrayList<>(List.of(mark, folder));
+    args.addAll(command.toArgv());
+    ProcessStream.Start start =
+        new ProcessStream.Start(
+            who.commandLine(ExecScripts.START, args),
+            environment(command, mark, terminal.isPresent()),
+            command.stdin(),
+            terminal,
+            command.tag(),
+            timeout.map(time -> time.plus(GRACE)));
+    ProcessStream stream;
+    try {
+      stream = ProcessStream.start(inside.envd(), start, who.name());
+    } catch (RpcError e) {
+      throw refused(inside, e, user);
+    }
+    try {
+      return awaitRunning(stream, new PendingStart(mark, command, folder, user), terminal, timeout);
+    } catch (RuntimeException e) {
+      stream.close();
+      throw e;
+    }
+  }
+
+  private static Map<String, String> environment(Command command, String mark, boolean terminal) {
+    Map<String, String> env = new LinkedHashMap<>();
+    if (terminal) {
+      env.put("TERM", "xterm-256color");
+    }
+    env.putAll(command.env());
+    env.put(ExecScripts.MARK, mark);
+    return env;
+  }
+
+  private record PendingStart(String mark, Command command, String folder, Optional<String> user) {}
+
+  /** Reads until the script has said that the command runs; what follows is the command's. */
+  private Execution awaitRunning(
+      ProcessStream stream,
+      PendingStart greeting,
+      Optional<TerminalSize> terminal,
+      Optional<Duration> timeout) {
+    Channel channel = terminal.isPresent() ? Channel.TERMINAL : Channel.STDERR;
+    byte[] mark = greeting.mark().getBytes(US_ASCII);
+    ByteArrayOutputStream said = new ByteArrayOutputStream();
+    List<ProcessStream.Event.Data> first = new ArrayList<>();
+    long before = 0;
+    long pid = 0;
+    while (said.size() <= mark.length) {
+      switch (event(stream, greeting.user())) {
+        case ProcessStream.Event.Started(long number) -> pid = number;
+        case ProcessStream.Event.Ended ended ->
+            throw inside
+                .fault(
+                    ErrorCode.SPAWN_FAILED,
+                    "the command could not be started: " + said.toString(UTF_8).strip(),
+                    "see that the template has /bin/sh, and setpriv for users by number")
+                .exception();
+        case ProcessStream.Event.Data(Channel from, Bytes bytes) -> {
+          if (from == channel) {
+            said.writeBytes(bytes.toArray());
+          } else { // two pipes are not read in the order in which they were written
+            first.add(new ProcessStream.Event.Data(from, bytes));
+            before += bytes.size() + OVERHEAD;
+            if (before > MOST_BEFORE) {
+              throw inside
+                  .fault(ErrorCode.SPAWN_FAILED, "the command was never said to run", "try again")
+                  .exception();
+            }
+          }
+        }
+      }
+    }
+    byte[] all = said.toByteArray();
+    if (!Arrays.equals(mark, Arrays.copyOf(all, mark.length))) {
+      throw inside
+          .fault(
+              ErrorCode.SPAWN_FAILED,
+              "the command could not be started: " + said.toString(UTF_8).strip(),
+              "see that the template has a shell at /bin/sh")
+          .exception();
+    }
+    refuse(greeting, (char) all[mark.length]);
+    E2bExecution.Start start =
+        new E2bExecution.Start(
+            new ExecutionId(greeting.mark()),
+            pid,
+            greeting.user(),
+            timeout,
+            greeting.command().stdin(),
+            terminal.isPresent());
+    if (all.length > mark.length + 1) {
+      byte[] rest = Arrays.copyOfRange(all, mark.length + 1, all.length);
+      first.add(new ProcessStream.Event.Data(channel, Bytes.of(rest)));
+    }
+    return terminal.isPresent()
+        ? new E2bTerminal(inside, shell, stream, start, first)
+        : new E2bExecution(inside, shell, stream, start, first);
+  }
+
+  private ProcessStream.Event event(ProcessStream stream, Optional<String> user) {
+    try {
+      return stream.next();
+    } catch (RpcError e) {
+      throw refused(inside, e, user);
+    } catch (IOException e) {
+      throw disconnected(inside, e);
+    }
+  }
+
+  private void refuse(PendingStart greeting, char word) {
+    String program = greeting.command().toArgv().getFirst();
+    switch (word) {
+      case ExecScripts.RUNS -> {}
+      case ExecScripts.NO_FOLDER ->
+          throw inside
+              .fault(
+                  ErrorCode.INVALID_REQUEST,
+                  "the working folder " + greeting.folder() + " is not there",
+                  "make it, or name another")
+              .with("cwd", greeting.folder())
+              .exception();
+      case ExecScripts.NOT_FOUND ->
+          throw inside
+              .fault(
+                  ErrorCode.COMMAND_NOT_FOUND,
+                  "there is no program " + program,
+                  "install it, or give its path")
+              .exception();
+      default ->
+          throw inside
+              .fault(
+                  ErrorCode.COMMAND_NOT_EXECUTABLE,
+                  program + " cannot be executed",
+                  "make it executable: chmod +x")
+              .exception();
+    }
+  }
+
+  static SandboxException unknownUser(SandboxContext inside, String user) {
+    return inside
+        .fault(
+            ErrorCode.USER_NOT_FOUND,
+            "there is no user '" + user + "' in the sandbox",
+            "name one that /etc/passwd has")
+        .exception();
+  }
+
+  /** Returns what an answer to a start means. */
+  static SandboxException refused(SandboxContext inside, RpcError e, Optional<String> user) {
+    return switch (e.code()) {
+      case "unauthenticated" -> unknownUser(inside, user.orElse(""));
+      case "invalid_argument" ->
+          inside.fault(ErrorCode.INVALID_REQUEST, e.detail(), "correct the command").exception(e);
+      case "unimplemented" ->
+          inside
+              .fault(ErrorCode.NOT_IMPLEMENTED, e.detail(), "ask for something else")
+              .exception(e);
+      case "resource_exhausted" ->
+          inside.fault(ErrorCode.RESOURCE_LIMIT, e.detail(), "end other commands").exception(e);
+      case "deadline_exceeded" ->
+          inside.fault(ErrorCode.DEADLINE_EXCEEDED, e.detail(), "try again").exception(e);
+      default ->
+          inside
+              .liveness()
+              .notRunningReason()
+              .orElseGet(
+                  () -> inside.fault(ErrorCode.SPAWN_FAILED, e.detail(), "try again").exception(e));
+    };
+  }
+
+  /** Returns what the end of a stream means that nobody announced. */
+  static SandboxException disconnected(SandboxContext inside, IOException e) {
+    return inside
+        .liveness()
+        .notRunningReason()
+        .orElseGet(
+            () ->
+                inside
+                    .fault(
+                        ErrorCode.OUTCOME_UNKNOWN,
+                        "the connection to the sandbox was lost: " + e.getMessage(),
+                        "look what became of it, and start it again")
+                    .exception(e));
+  }
+}

@@ -1,0 +1,155 @@
+package dev.isola.provider.e2b.exec;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.provider.e2b.rpc.RpcError;
+import dev.isola.spi.Bytes;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Channel;
+import dev.isola.spi.exec.Exit;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Runs small scripts of ours in a sandbox: what envd has no call for. */
+public final class ScriptRunner {
+  private static final Map<String, String> PLAIN = Map.of("LC_ALL", "C");
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final int MOST_OUT = 16 << 20;
+  private static final int MOST_SAID = 64 * 1024;
+
+  private final SandboxContext inside;
+
+  public ScriptRunner(SandboxContext inside) {
+    this.inside = inside;
+  }
+
+  /** What came of a script. */
+  public record ScriptResult(int code, Bytes out, String err) {
+    public boolean succeeded() {
+      return code == 0;
+    }
+
+    public String text() {
+      return out.utf8();
+    }
+  }
+
+  /** A script that writes on and on. */
+  public interface RunningScript extends AutoCloseable {
+    /** Waits for more of its output; empty at the end. */
+    Optional<byte[]> next();
+
+    /** Returns what came of it, once all was read. */
+    ScriptResult result();
+
+    @Override
+    void close();
+  }
+
+  /** Runs a script as the sandbox's user. */
+  public ScriptResult run(String script, String... args) {
+    return run(script, inside.user(), List.of(args));
+  }
+
+  public ScriptResult run(String script, Optional<String> user, List<String> args) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    try (RunningScript following = start(script, user, args, Optional.of(PATIENCE))) {
+      for (var piece = following.next(); piece.isPresent(); piece = following.next()) {
+        out.writeBytes(piece.get());
+        if (out.size() > MOST_OUT) {
+          throw inside
+              .fault(ErrorCode.RESOURCE_LIMIT, "a program inside says too much", "try again")
+              .exception();
+        }
+      }
+      ScriptResult said = following.result();
+      return new ScriptResult(said.code(), Bytes.of(out.toByteArray()), said.err());
+    }
+  }
+
+  /** Runs a script as root, or as the sandbox's user where there is no root to be had. */
+  public ScriptResult runAsRoot(String script, String... args) {
+    try {
+      return run(script, Optional.of("root"), List.of(args));
+    } catch (SandboxException e) {
+      if (e.code() == ErrorCode.USER_NOT_FOUND || e.code() == ErrorCode.NOT_IMPLEMENTED) {
+        return run(script, args);
+      }
+      throw e;
+    }
+  }
+
+  /** Starts a script whose output is read as it comes; empty {@code patience} is no deadline. */
+  public RunningScript start(
+      String script, Optional<String> user, List<String> args, Optional<Duration> patience) {
+    ExecutionUser who =
+        ExecutionUser.of(user)
+            .orElseThrow(() -> CommandStarter.unknownUser(inside, user.orElse("")));
+    ProcessStream.Start start =
+        new ProcessStream.Start(
+            who.commandLine(script, args),
+            PLAIN,
+            false,
+            Optional.empty(),
+            Optional.empty(),
+            patience);
+    try {
+      return new StreamedScript(ProcessStream.start(inside.envd(), start, who.name()));
+    } catch (RpcError e) {
+      throw CommandStarter.refused(inside, e, user);
+    }
+  }
+
+  private final class StreamedScript implements RunningScript {
+    private final ProcessStream stream;
+    private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+    private Optional<Exit> exit = Optional.empty();
+
+    StreamedScript(ProcessStream stream) {
+      this.stream = stream;
+    }
+
+    @Override
+    public Optional<byte[]> next() {
+      while (exit.isEmpty()) {
+        switch (event()) {
+          case ProcessStream.Event.Started started -> {}
+          case ProcessStream.Event.Ended ended -> exit = Optional.of(ended.exit());
+          case ProcessStream.Event.Data(Channel channel, Bytes bytes) -> {
+            if (channel == Channel.STDOUT) {
+              return Optional.of(bytes.toArray());
+            }
+            err.write(bytes.toArray(), 0, Math.min(bytes.size(), MOST_SAID - err.size()));
+          }
+        }
+      }
+      return Optional.empty();
+    }
+
+    private ProcessStream.Event event() {
+      try {
+        return stream.next();
+      } catch (RpcError e) {
+        throw CommandStarter.refused(inside, e, Optional.empty());
+      } catch (IOException e) {
+        throw CommandStarter.disconnected(inside, e);
+      }
+    }
+
+    @Override
+    public ScriptResult result() {
+      return new ScriptResult(
+          exit.map(Exit::shellCode).orElse(0), Bytes.utf8(""), err.toString(UTF_8));
+    }
+
+    @Override
+    public void close() {
+      stream.close();
+    }
+  }
+}

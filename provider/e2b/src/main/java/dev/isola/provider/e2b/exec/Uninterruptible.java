@@ -1,0 +1,47 @@
+package dev.isola.provider.e2b.exec;
+
+import dev.isola.spi.error.SandboxException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** Does something to its end although who wants it is interrupted. */
+final class Uninterruptible {
+  private Uninterruptible() {}
+
+  static void run(Duration patience, Runnable action) {
+    CompletableFuture<Void> done =
+        CompletableFuture.runAsync(
+            action, task -> Thread.ofVirtual().name("e2b-apart").start(task));
+    long end = System.nanoTime() + patience.toNanos();
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          done.get(Math.max(1, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+          return;
+        } catch (InterruptedException e) {
+          interrupted = true;
+        } catch (TimeoutException e) {
+          return; // it goes on; who wants to know looks
+        } catch (ExecutionException e) {
+          if (e.getCause() instanceof SandboxException known) {
+            switch (known.code()) {
+              case SANDBOX_DESTROYED, SANDBOX_NOT_FOUND -> {
+                return; // nothing is left
+              }
+              default -> throw known;
+            }
+          }
+          throw new IllegalStateException(e.getCause());
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

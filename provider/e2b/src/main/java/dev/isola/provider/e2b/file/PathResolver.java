@@ -1,0 +1,47 @@
+package dev.isola.provider.e2b.file;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.provider.e2b.exec.SandboxContext;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.SandboxException;
+
+/** Paths as a caller writes them, made absolute or refused. */
+record PathResolver(SandboxContext inside) {
+  private static final int LONGEST = 4_096;
+
+  String absolute(String path) {
+    if (path.isEmpty()) {
+      throw refused("an empty path names nothing");
+    }
+    if (path.indexOf('\0') >= 0 || !UTF_8.newEncoder().canEncode(path)) {
+      throw refused("a path has a character that no file system knows");
+    }
+    String absolute = inside.absolute(path);
+    if (absolute.getBytes(UTF_8).length > LONGEST) {
+      throw refused("a path is longer than " + LONGEST + " bytes");
+    }
+    return absolute;
+  }
+
+  /** Returns the folder of a path. */
+  static String parent(String absolute) {
+    String plain = absolute.replaceFirst("/+$", "");
+    int slash = plain.lastIndexOf('/');
+    return slash <= 0 ? "/" : plain.substring(0, slash);
+  }
+
+  static String leaf(String absolute) {
+    String plain = absolute.replaceFirst("/+$", "");
+    return plain.substring(plain.lastIndexOf('/') + 1);
+  }
+
+  /** Returns a folder with a slash at its end. */
+  static String folder(String absolute) {
+    return absolute.endsWith("/") ? absolute : absolute + "/";
+  }
+
+  SandboxException refused(String what) {
+    return inside.fault(ErrorCode.INVALID_REQUEST, what, "name another path").exception();
+  }
+}

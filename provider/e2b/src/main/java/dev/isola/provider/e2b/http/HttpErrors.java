@@ -1,0 +1,145 @@
+package dev.isola.provider.e2b.http;
+
+import dev.isola.codec.json.JsonValue;
+import dev.isola.spi.Bytes;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** What went wrong between here and the other side, in the words of the contract. */
+public final class HttpErrors {
+  /** In the context of an error that is an answer: its HTTP status. */
+  public static final String STATUS = "status";
+
+  private static final int LONGEST = 300;
+
+  private HttpErrors() {}
+
+  /** Returns the {@code message} of an error, or whatever came instead. */
+  public static String message(Bytes body) {
+    try {
+      return JsonValue.parse(body.toArray()).text("message");
+    } catch (IOException e) {
+      return body.utf8();
+    }
+  }
+
+  static SandboxException timedOut(HttpCall call, Duration patience) {
+    String what = call.what() + " at " + host(call) + ": no answer within " + patience.toSeconds();
+    return call.idempotent()
+        ? Fault.of(ErrorCode.DEADLINE_EXCEEDED, what + " s", "try again").exception()
+        : unknown(what + " s", null);
+  }
+
+  static SandboxException cancelled(HttpCall call) {
+    return Fault.of(
+            ErrorCode.CANCELLED,
+            call.what() + " at " + host(call) + " was interrupted",
+            "it may have happened nevertheless; look before you ask again")
+        .exception();
+  }
+
+  static SandboxException broken(HttpCall call, boolean neverSent, @Nullable Throwable cause) {
+    String what =
+        call.what() + ": the connection to " + host(call) + " failed: " + line(messageOf(cause));
+    return neverSent || call.idempotent()
+        ? Fault.of(
+                ErrorCode.PROVIDER_UNAVAILABLE,
+                what,
+                "see that the address is right and can be reached from here")
+            .exception(cause)
+        : unknown(what, cause);
+  }
+
+  /** Returns what an answer means that is no success, for whatever nobody knows better. */
+  public static SandboxException of(HttpCall call, HttpAnswer answer, String message) {
+    String what =
+        call.what() + " at " + host(call) + ": " + answer.status() + " " + line(message).strip();
+    return switch (answer.status()) {
+      case 401, 403 ->
+          Fault.of(
+                  ErrorCode.PROVIDER_UNAVAILABLE,
+                  call.what() + ": " + host(call) + " refuses the key",
+                  "set E2B_API_KEY, or the provider's setting api_key, to one that is valid")
+              .exception();
+      case 402 ->
+          Fault.of(
+                  ErrorCode.RESOURCE_LIMIT,
+                  what,
+                  "the E2B account has no credit left; see its billing page, or use another"
+                      + " provider")
+              .exception();
+      case 404 -> Fault.of(ErrorCode.SANDBOX_NOT_FOUND, what, "list the sandboxes").exception();
+      case 409 -> Fault.of(ErrorCode.CONFLICT, what, "look at the sandbox's state").exception();
+      case 429 -> rateLimited(what, answer);
+      case 501 -> Fault.of(ErrorCode.NOT_IMPLEMENTED, what, "ask for something else").exception();
+      case 503 -> unavailable(what);
+      case 507 -> Fault.of(ErrorCode.DISK_FULL, what, "remove files").exception();
+      default -> {
+        if (answer.status() >= 400 && answer.status() < 500) {
+          yield Fault.of(ErrorCode.INVALID_REQUEST, what, "correct the request").exception();
+        }
+        yield call.idempotent()
+            ? unavailable(what)
+            : Fault.of(
+                    ErrorCode.OUTCOME_UNKNOWN,
+                    what,
+                    "it may have happened; look before you ask again")
+                .with(STATUS, Integer.toString(answer.status()))
+                .exception();
+      }
+    };
+  }
+
+  /** Says that an answer is not what the protocol promises. */
+  public static SandboxException malformed(HttpCall call, String why) {
+    String what = call.what() + ": " + host(call) + " answers with something else: " + line(why);
+    return call.idempotent() ? unavailable(what) : unknown(what, null);
+  }
+
+  private static SandboxException unavailable(String what) {
+    return Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, what, "try again later").exception();
+  }
+
+  private static SandboxException unknown(String what, @Nullable Throwable cause) {
+    return Fault.of(
+            ErrorCode.OUTCOME_UNKNOWN, what, "it may have happened; look before you ask again")
+        .exception(cause);
+  }
+
+  private static SandboxException rateLimited(String what, HttpAnswer answer) {
+    Fault fault =
+        Fault.of(ErrorCode.RATE_LIMITED, what, "wait, or make fewer requests and sandboxes");
+    return answer
+        .headers()
+        .firstValue("Retry-After")
+        .map(after -> fault.with("retryAfter", line(after)))
+        .orElse(fault)
+        .exception();
+  }
+
+  private static String messageOf(@Nullable Throwable cause) {
+    for (Throwable one = cause; one != null; one = one.getCause()) {
+      if (one.getMessage() != null && !one.getMessage().isBlank()) {
+        return one.getMessage();
+      }
+    }
+    return cause == null ? "" : cause.getClass().getSimpleName();
+  }
+
+  private static String host(HttpCall call) {
+    return String.valueOf(call.address().getHost());
+  }
+
+  /** Returns somebody else's words as one line of bounded length. */
+  public static String line(String text) {
+    StringBuilder line = new StringBuilder();
+    for (int i = 0; i < text.length() && i < LONGEST; i++) {
+      line.append(Character.isISOControl(text.charAt(i)) ? ' ' : text.charAt(i));
+    }
+    return line.toString().strip();
+  }
+}

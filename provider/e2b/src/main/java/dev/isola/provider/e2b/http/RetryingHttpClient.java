@@ -1,0 +1,163 @@
+package dev.isola.provider.e2b.http;
+
+import dev.isola.spi.Bytes;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.ConnectException;
+import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandler;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.channels.UnresolvedAddressException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Sends requests over connections that are kept and used again. HTTP/1.1 alone: a stream that
+ * nobody reads holds back its own connection and no other.
+ *
+ * <p>What was refused for its rate is sent again when that is soon allowed, because nothing
+ * happened. Nothing else is ever sent twice.
+ */
+public final class RetryingHttpClient implements AutoCloseable {
+  private static final Duration CONNECTING = Duration.ofSeconds(10);
+  private static final int LARGEST_ANSWER = 16 << 20;
+  private static final int TRIES = 3;
+  private static final long LONGEST_REST = 5;
+
+  private static final String POOL = "jdk.httpclient.connectionPoolSize";
+
+  static {
+    // The JDK keeps every connection it ever needed at once, and can be told otherwise only so.
+    if (System.getProperty(POOL) == null) {
+      System.setProperty(POOL, "6");
+    }
+  }
+
+  private final ExecutorService threads =
+      Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("e2b-http-", 0).factory());
+  private final HttpClient client =
+      HttpClient.newBuilder()
+          .version(HttpClient.Version.HTTP_1_1)
+          .connectTimeout(CONNECTING)
+          .followRedirects(HttpClient.Redirect.NEVER)
+          .executor(threads)
+          .build();
+
+  /** Sends and returns the whole answer. */
+  public HttpAnswer send(HttpCall call, Duration patience) {
+    long end = System.nanoTime() + patience.toNanos();
+    for (int tries = 1; ; tries++) {
+      HttpResponse<byte[]> response =
+          exchange(
+              call, BodyHandlers.limiting(BodyHandlers.ofByteArray(), LARGEST_ANSWER), left(end));
+      HttpAnswer answer =
+          new HttpAnswer(response.statusCode(), response.headers(), Bytes.of(response.body()));
+      if (answer.status() != 429 || tries == TRIES || !pauseBeforeRetry(call, answer, end)) {
+        return answer;
+      }
+    }
+  }
+
+  /** Sends and returns when the answer begins; its body comes as it is read, and must be closed. */
+  public HttpResponse<InputStream> open(HttpCall call, Duration patience) {
+    return exchange(call, BodyHandlers.ofInputStream(), patience);
+  }
+
+  private <T> HttpResponse<T> exchange(HttpCall call, BodyHandler<T> handler, Duration patience) {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(call.address()).method(call.method(), body(call));
+    call.headers().forEach(request::setHeader);
+    CompletableFuture<HttpResponse<T>> answer = client.sendAsync(request.build(), handler);
+    try {
+      return answer.get(Math.max(1, patience.toMillis()), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      answer.cancel(true);
+      throw HttpErrors.timedOut(call, patience);
+    } catch (InterruptedException e) {
+      answer.cancel(true);
+      Thread.currentThread().interrupt();
+      throw HttpErrors.cancelled(call);
+    } catch (ExecutionException e) {
+      throw HttpErrors.broken(call, neverSent(e.getCause()), e.getCause());
+    }
+  }
+
+  private static BodyPublisher body(HttpCall call) {
+    return call.content()
+        .map(
+            content ->
+                switch (content) {
+                  case HttpCall.Content.BufferedContent(var bytes) ->
+                      BodyPublishers.ofByteArray(bytes.toArray());
+                  case HttpCall.Content.StreamContent(var stream) ->
+                      BodyPublishers.ofInputStream(() -> stream);
+                })
+        .orElse(BodyPublishers.noBody());
+  }
+
+  /** Tells whether nobody can have heard of a request that failed this way. */
+  private static boolean neverSent(@org.jspecify.annotations.Nullable Throwable why) {
+    for (Throwable cause = why; cause != null; cause = cause.getCause()) {
+      if (cause instanceof ConnectException
+          || cause instanceof HttpConnectTimeoutException
+          || cause instanceof UnresolvedAddressException
+          || cause instanceof javax.net.ssl.SSLHandshakeException) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Rests as long as the other side wants, when there is time for that. */
+  private static boolean pauseBeforeRetry(HttpCall call, HttpAnswer answer, long end) {
+    long seconds =
+        answer
+            .headers()
+            .firstValue("Retry-After")
+            .filter(text -> text.matches("[0-9]{1,4}"))
+            .map(Long::parseLong)
+            .orElse(Long.MAX_VALUE);
+    boolean again =
+        call.content().filter(HttpCall.Content.StreamContent.class::isInstance).isEmpty();
+    if (!again || seconds > LONGEST_REST || left(end).toSeconds() <= seconds) {
+      return false;
+    }
+    try {
+      Thread.sleep(Duration.ofSeconds(seconds));
+      return true;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw HttpErrors.cancelled(call);
+    }
+  }
+
+  private static Duration left(long end) {
+    return Duration.ofNanos(Math.max(1_000_000, end - System.nanoTime()));
+  }
+
+  /** Drops what is under way. */
+  @Override
+  public void close() {
+    client.shutdownNow();
+    threads.shutdownNow();
+  }
+
+  /** Reads at most {@code most} bytes of a stream that is then closed. */
+  public static Bytes readAtMost(InputStream in, int most) {
+    try (in) {
+      return Bytes.of(in.readNBytes(most));
+    } catch (IOException e) {
+      return Bytes.utf8("");
+    }
+  }
+}

@@ -1,0 +1,198 @@
+package dev.isola.provider.e2b.rpc;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.codec.connect.ConnectFrame;
+import dev.isola.codec.json.Json;
+import dev.isola.codec.json.JsonValue;
+import dev.isola.provider.e2b.http.HttpAnswer;
+import dev.isola.provider.e2b.http.HttpCall;
+import dev.isola.provider.e2b.http.HttpErrors;
+import dev.isola.provider.e2b.http.IdleTimeoutInputStream;
+import dev.isola.provider.e2b.http.RetryingHttpClient;
+import dev.isola.spi.Bytes;
+import dev.isola.spi.Secret;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/** envd of one sandbox. */
+public final class EnvdClient {
+  /** Statuses by which a proxy before the sandbox says that there is none behind it. */
+  private static final Set<Integer> NOBODY_THERE = Set.of(401, 403, 404, 410, 502, 503, 504);
+
+  private static final Duration QUICK = Duration.ofSeconds(30);
+  private static final Duration SILENCE = Duration.ofSeconds(60);
+  private static final String PING_SECONDS = "15";
+  private static final int MOST_SAID = 64 * 1024;
+
+  private final RetryingHttpClient http;
+  private final URI base;
+  private final Map<String, String> headers;
+  private final SandboxLiveness whereabouts;
+
+  /**
+   * @param token what proves who we are; none where the sandbox asks for none
+   */
+  public EnvdClient(
+      RetryingHttpClient http,
+      URI base,
+      String sandbox,
+      Optional<Secret> token,
+      SandboxLiveness whereabouts) {
+    this.http = http;
+    this.base = base;
+    this.whereabouts = whereabouts;
+    Map<String, String> all = new LinkedHashMap<>();
+    all.put("E2b-Sandbox-Id", sandbox);
+    all.put("E2b-Sandbox-Port", "49983");
+    token.ifPresent(secret -> all.put("X-Access-Token", new String(secret.reveal(), UTF_8)));
+    this.headers = Map.copyOf(all);
+  }
+
+  /** Tells whether it answers. */
+  public boolean isReachable(Duration patience) {
+    try {
+      return http.send(call("looking after it", "GET", "/health"), patience).isSuccess();
+    } catch (SandboxException e) {
+      return false;
+    }
+  }
+
+  /** Calls a method with one message each way. */
+  public JsonValue call(String method, Object message, boolean harmless) throws RpcError {
+    HttpCall call =
+        call(method, "POST", "/" + method)
+            .with("Connect-Protocol-Version", "1")
+            .sending("application/json", Json.bytes(message));
+    HttpCall known = harmless ? call.asIdempotent() : call;
+    HttpAnswer answer = guarded(() -> http.send(known, QUICK));
+    if (answer.isSuccess()) {
+      return parsed(known, answer.body());
+    }
+    throw refused(known, answer);
+  }
+
+  /**
+   * Opens a stream.
+   *
+   * @param user who asks; the sandbox's own when empty
+   * @param timeout after which envd ends what was started
+   */
+  public MessageStream stream(
+      String method, Object message, Optional<String> user, Optional<Duration> timeout)
+      throws RpcError {
+    HttpCall call =
+        call(method, "POST", "/" + method)
+            .with("Connect-Protocol-Version", "1")
+            .with("Connect-Timeout-Ms", Long.toString(timeout.map(Duration::toMillis).orElse(0L)))
+            .with("Keepalive-Ping-Interval", PING_SECONDS)
+            .sending(ConnectFrame.MEDIA_TYPE, ConnectFrame.message(Json.bytes(message)));
+    HttpCall known =
+        user.map(
+                name ->
+                    call.with(
+                        "Authorization",
+                        "Basic "
+                            + Base64.getEncoder().encodeToString((name + ":").getBytes(UTF_8))))
+            .orElse(call);
+    HttpResponse<InputStream> response = opened(known);
+    return new MessageStream(new IdleTimeoutInputStream(response.body(), SILENCE));
+  }
+
+  /** Opens the content of a file, from {@code offset} on where the answer is 206. */
+  public HttpResponse<InputStream> download(String path, Optional<String> range) throws RpcError {
+    HttpCall call = call("reading " + path, "GET", "/files?path=" + encoded(path));
+    return opened(range.map(text -> call.with("Range", text)).orElse(call));
+  }
+
+  /** Returns a body that does not let its reader wait for ever. */
+  public static InputStream withIdleTimeout(HttpResponse<InputStream> response) {
+    return new IdleTimeoutInputStream(response.body(), SILENCE);
+  }
+
+  /** Writes a file of the sandbox's user. */
+  public void upload(String path, InputStream content, Duration patience) throws RpcError {
+    HttpCall call =
+        call("writing " + path, "POST", "/files?path=" + encoded(path))
+            .sending("application/octet-stream", content)
+            .asIdempotent();
+    HttpAnswer answer = guarded(() -> http.send(call, patience));
+    if (!answer.isSuccess()) {
+      throw refused(call, answer);
+    }
+  }
+
+  private HttpResponse<InputStream> opened(HttpCall call) throws RpcError {
+    HttpResponse<InputStream> response = guarded(() -> http.open(call, QUICK));
+    if (response.statusCode() >= 200 && response.statusCode() < 300) {
+      return response;
+    }
+    Bytes said =
+        RetryingHttpClient.readAtMost(
+            new IdleTimeoutInputStream(response.body(), QUICK), MOST_SAID);
+    throw refused(call, new HttpAnswer(response.statusCode(), response.headers(), said));
+  }
+
+  private <T> T guarded(Supplier<T> action) {
+    whereabouts.requireRunning();
+    try {
+      return action.get();
+    } catch (SandboxException e) {
+      throw switch (e.code()) {
+        case PROVIDER_UNAVAILABLE, OUTCOME_UNKNOWN -> whereabouts.notRunningReason().orElse(e);
+        default -> e;
+      };
+    }
+  }
+
+  /** Returns what envd itself says, or throws what is true of the sandbox. */
+  private RpcError refused(HttpCall call, HttpAnswer answer) {
+    if (NOBODY_THERE.contains(answer.status())) {
+      whereabouts
+          .notRunningReason()
+          .ifPresent(
+              reason -> {
+                throw reason;
+              });
+    }
+    try {
+      JsonValue error = JsonValue.parse(answer.body().toArray());
+      if (error.at("code").isText()) {
+        return MessageStream.error(error);
+      }
+      if (answer.status() < 500 && answer.status() != 429) {
+        return new RpcError(Integer.toString(answer.status()), HttpErrors.message(answer.body()));
+      }
+    } catch (IOException e) {
+      // told by its status
+    }
+    throw HttpErrors.of(call, answer, HttpErrors.message(answer.body()));
+  }
+
+  private static JsonValue parsed(HttpCall call, Bytes body) {
+    try {
+      return JsonValue.parse(body.toArray());
+    } catch (IOException e) {
+      throw HttpErrors.malformed(call, "no JSON");
+    }
+  }
+
+  private HttpCall call(String what, String method, String path) {
+    return HttpCall.of(what, method, base.resolve(path)).with(headers);
+  }
+
+  private static String encoded(String text) {
+    return URLEncoder.encode(text, UTF_8).replace("+", "%20");
+  }
+}

@@ -1,0 +1,70 @@
+package dev.isola.provider.e2b.rpc;
+
+import dev.isola.codec.connect.ConnectFrame;
+import dev.isola.codec.json.JsonValue;
+import dev.isola.provider.e2b.http.HttpErrors;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Optional;
+
+/** The messages of a stream. One that ends without saying so was cut off. */
+public final class MessageStream implements AutoCloseable {
+  private static final int LARGEST = 8 << 20;
+
+  private final InputStream in;
+
+  MessageStream(InputStream in) {
+    this.in = in;
+  }
+
+  /**
+   * Waits for the next message; empty at the end.
+   *
+   * @throws RpcError when the end has a reason
+   * @throws IOException when the stream was cut off, or is none
+   */
+  public Optional<JsonValue> next() throws IOException, RpcError {
+    ConnectFrame frame =
+        ConnectFrame.read(in, LARGEST)
+            .orElseThrow(() -> new EOFException("the stream was cut off"));
+    JsonValue message = JsonValue.parse(frame.json());
+    if (!frame.isEnd()) {
+      return Optional.of(message);
+    }
+    JsonValue error = message.at("error");
+    if (error.isObject()) {
+      throw error(error);
+    }
+    return Optional.empty();
+  }
+
+  /** Reads what follows the last message that matters, so that the connection can be used again. */
+  public void finish() {
+    try {
+      while (next().isPresent()) {
+        // nothing of it matters any more
+      }
+      if (in.read() >= 0) {
+        close();
+      }
+    } catch (IOException | RpcError e) {
+      close();
+    }
+  }
+
+  static RpcError error(JsonValue error) {
+    return new RpcError(
+        error.optionalText("code").orElse("unknown"),
+        HttpErrors.line(error.optionalText("message").orElse("no reason is given")));
+  }
+
+  @Override
+  public void close() {
+    try {
+      in.close();
+    } catch (IOException e) {
+      // it is not read any more
+    }
+  }
+}

@@ -1,0 +1,59 @@
+package dev.isola.provider.oci;
+
+import dev.isola.host.launch.Isolator.RunningSandbox;
+import dev.isola.host.launch.Isolator.StagedSandbox;
+import dev.isola.host.launch.Isolator.Traits;
+import dev.isola.host.launch.LaunchPlan;
+import dev.isola.spi.Isolation;
+import java.time.Duration;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/** crun. It is told to leave control groups alone; the sandbox is in its own already. */
+final class CrunRuntime implements OciRuntime {
+  static final String NAME = "crun";
+
+  @Override
+  public Traits traits() {
+    return new Traits(
+        NAME,
+        "namespaces of the kernel, by crun; no daemon, as root",
+        Isolation.CONTAINER,
+        "a pid namespace: the kernel ends every process with the agent",
+        Duration.ofMillis(30));
+  }
+
+  @Override
+  public String program() {
+    return NAME;
+  }
+
+  @Override
+  public Pattern versionPattern() {
+    return Pattern.compile("crun version (\\S+)");
+  }
+
+  /** It refuses a machine with both versions of control groups even where it does not use them. */
+  @Override
+  public void prepare(LaunchPlan plan, StagedSandbox staged) {
+    plan.step("cover", "/sys/fs/cgroup");
+  }
+
+  @Override
+  public List<String> commandLine(String path, StagedSandbox staged) {
+    return List.of(
+        path,
+        "--cgroup-manager=disabled",
+        "--root=" + STATE,
+        "run",
+        "--detach",
+        "--preserve-fds=" + staged.descriptors(),
+        "--bundle=" + BUNDLE,
+        staged.spec().id().value());
+  }
+
+  @Override
+  public void verify(RunningSandbox running) {
+    Namespaces.requireIsolated(running, NAME, Namespaces.ALL);
+  }
+}

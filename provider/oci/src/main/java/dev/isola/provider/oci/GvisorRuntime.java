@@ -1,0 +1,211 @@
+package dev.isola.provider.oci;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.host.launch.Isolator;
+import dev.isola.host.launch.Isolator.RunningSandbox;
+import dev.isola.host.launch.Isolator.StagedSandbox;
+import dev.isola.host.launch.Isolator.Traits;
+import dev.isola.host.launch.LaunchPlan;
+import dev.isola.host.program.GvisorRelease;
+import dev.isola.host.program.Version;
+import dev.isola.host.program.Vulnerability;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.Terminals;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.VolumeMount;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+
+/**
+ * gVisor: a kernel in user space stands between the sandbox and the host's. No descriptor can be
+ * handed over to it but the first three, so the agent makes its socket in a folder that the host
+ * shares.
+ */
+final class GvisorRuntime implements OciRuntime {
+  static final String NAME = "gvisor";
+
+  private static final String PROGRAM = "runsc";
+
+  /**
+   * It would cover an empty /tmp with a file system in memory, which forgets and is not counted as
+   * disk. This is what a /tmp has anyway.
+   */
+  private static final String TMP_ENTRY = "/tmp/.X11-unix";
+
+  private static final String VERSION = "/proc/version";
+  private static final int LONGEST_VERSION = 1024;
+
+  private final Supplier<Optional<String>> platform;
+
+  /**
+   * @param platform what sandboxes run on; empty for its own choice
+   */
+  GvisorRuntime(Supplier<Optional<String>> platform) {
+    this.platform = platform;
+  }
+
+  @Override
+  public Traits traits() {
+    return new Traits(
+        NAME,
+        "a kernel of its own in user space, by gVisor; no daemon, as root",
+        Isolation.KERNEL,
+        "all processes of a sandbox live in one of the host, and end with it",
+        Duration.ofMillis(300));
+  }
+
+  @Override
+  public String program() {
+    return PROGRAM;
+  }
+
+  @Override
+  public Pattern versionPattern() {
+    return GvisorRelease.VERSION_OUTPUT;
+  }
+
+  /** With those before, a sandbox that may make its socket on the host may also open others. */
+  @Override
+  public List<Vulnerability> vulnerabilities() {
+    return List.of(Vulnerability.fixedIn("no --host-uds=create", "20221219"));
+  }
+
+  @Override
+  public Optional<String> defect(Version version) {
+    return new GvisorRelease(version).defect();
+  }
+
+  @Override
+  public String install() {
+    return GvisorRelease.INSTALL;
+  }
+
+  @Override
+  public Set<Class<? extends Capability>> unsupportedCapabilities(Version version) {
+    // What is mounted in its namespaces later, its own kernel does not see.
+    return new GvisorRelease(version).hasTerminals()
+        ? Set.of(Forking.class)
+        : Set.of(Terminals.class, Forking.class);
+  }
+
+  @Override
+  public List<Map<String, Object>> mounts() {
+    return List.of(
+        Map.of(
+            "destination",
+            Isolator.LAYER,
+            "type",
+            "bind",
+            "source",
+            Isolator.STAGED_LAYER,
+            "options",
+            List.of("rbind", "ro")));
+  }
+
+  /** It forgets what else a mount must not be, and the kernel refuses that; it is done before. */
+  @Override
+  public boolean makesReadOnly() {
+    return false;
+  }
+
+  @Override
+  public boolean hasOwnKernel() {
+    return true;
+  }
+
+  /** Its own network is made of what it finds when it starts. */
+  @Override
+  public boolean supportsBridge() {
+    return false;
+  }
+
+  @Override
+  public Optional<String> socketFolder() {
+    return Optional.of("/.isola/run");
+  }
+
+  @Override
+  public Optional<String> detail() {
+    return platform.get().map(name -> "platform " + name);
+  }
+
+  @Override
+  public void prepare(LaunchPlan plan, StagedSandbox staged) {
+    String root = Long.toString(staged.users().firstId());
+    plan.step("folder", "/tmp", "1777", root, root);
+    plan.step("folder", TMP_ENTRY, "1777", root, root);
+    if (!staged.image()) {
+      plan.step("seal");
+    }
+    if (startsInUserNamespace(staged)) {
+      plan.step("enter");
+    }
+  }
+
+  /**
+   * A sandbox on the host's network keeps the user namespace it is started in, so it is started in
+   * its own; releases that could enter it themselves are not to be told from others.
+   */
+  private static boolean startsInUserNamespace(StagedSandbox staged) {
+    return staged.network() == NetworkMode.HOST;
+  }
+
+  @Override
+  public boolean entersUserNamespace(StagedSandbox staged) {
+    return !startsInUserNamespace(staged);
+  }
+
+  @Override
+  public List<String> commandLine(String path, StagedSandbox staged) {
+    List<String> words = new ArrayList<>(List.of(path, "--root=" + STATE, "--ignore-cgroups"));
+    platform.get().ifPresent(name -> words.add("--platform=" + name));
+    words.add("--network=" + (staged.network() == NetworkMode.HOST ? "host" : "none"));
+    words.add("--host-uds=create");
+    words.add("--overlay2=none");
+    words.add("--file-access=" + (sharesHostFiles(staged) ? "shared" : "exclusive"));
+    words.addAll(List.of("run", "--detach", "--bundle=" + BUNDLE, staged.spec().id().value()));
+    return words;
+  }
+
+  /** What others may change as well is looked at anew each time, which takes longer. */
+  private static boolean sharesHostFiles(StagedSandbox staged) {
+    return staged.spec().workspacePath().isPresent()
+        || staged.spec().volumes().stream().anyMatch(v -> v.type() != VolumeMount.Type.TMPFS);
+  }
+
+  @Override
+  public void verify(RunningSandbox running) {
+    String guest = running.sandbox().files().readText(VERSION, UTF_8, LONGEST_VERSION).strip();
+    if (!GvisorRelease.isKernel(guest, hostVersion())) {
+      throw Namespaces.notIsolated(
+          running, NAME, "the kernel in it is not gVisor's but " + guest, "gVisor's runsc");
+    }
+    Namespaces.requireIsolated(running, NAME, Namespaces.OWN_KERNEL);
+  }
+
+  private static String hostVersion() {
+    try {
+      return Files.readString(Path.of(VERSION)).strip();
+    } catch (IOException e) {
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              "the isolation cannot be verified: " + VERSION + " of this machine cannot be read",
+              "mount /proc")
+          .exception(e);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+package dev.isola.provider.oci;
+
+import dev.isola.host.launch.Isolator.RunningSandbox;
+import dev.isola.host.launch.Isolator.StagedSandbox;
+import dev.isola.host.launch.Isolator.Traits;
+import dev.isola.host.launch.LaunchPlan;
+import dev.isola.spi.Isolation;
+import java.time.Duration;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/**
+ * runc. It cannot be told to leave control groups alone, but it goes on without them where they
+ * cannot be written and it is not to count on being root; so they are read only to it, and the
+ * sandbox stays in the groups that it is in already.
+ */
+final class RuncRuntime implements OciRuntime {
+  static final String NAME = "runc";
+
+  @Override
+  public Traits traits() {
+    return new Traits(
+        NAME,
+        "namespaces of the kernel, by runc; no daemon, as root",
+        Isolation.CONTAINER,
+        "a pid namespace: the kernel ends every process with the agent",
+        Duration.ofMillis(60));
+  }
+
+  @Override
+  public String program() {
+    return NAME;
+  }
+
+  @Override
+  public Pattern versionPattern() {
+    return Pattern.compile("runc version (\\S+)");
+  }
+
+  @Override
+  public void prepare(LaunchPlan plan, StagedSandbox staged) {
+    plan.step("protect", "/sys/fs/cgroup");
+  }
+
+  @Override
+  public List<String> commandLine(String path, StagedSandbox staged) {
+    return List.of(
+        path,
+        "--rootless=true",
+        "--root=" + STATE,
+        "run",
+        "--detach",
+        "--preserve-fds=" + staged.descriptors(),
+        "--bundle=" + BUNDLE,
+        staged.spec().id().value());
+  }
+
+  @Override
+  public void verify(RunningSandbox running) {
+    Namespaces.requireIsolated(running, NAME, Namespaces.ALL);
+  }
+}

@@ -1,0 +1,154 @@
+package dev.isola.provider.oci;
+
+import dev.isola.host.launch.IsolatedBooter;
+import dev.isola.host.launch.Isolator;
+import dev.isola.link.local.LocalProvider;
+import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.ProviderContext;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Finds out whether a runtime makes sandboxes on this machine, by making one. What was found is
+ * remembered in the data folder, so that a command that lives for a second does not try each time.
+ */
+final class SandboxProbe {
+  private static final Duration SUCCESS_TTL = Duration.ofHours(1);
+  private static final int LONGEST_PROBLEM = 400;
+
+  private final ProviderContext context;
+  private final Path file;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  SandboxProbe(ProviderContext context) {
+    this.context = context;
+    this.file = context.dataFolder().resolve("trials");
+  }
+
+  /**
+   * What to try, and for how long to believe that it does not work.
+   *
+   * @param what changes whenever the answer may
+   * @param patience how long a sandbox may take
+   */
+  record ProbeRequest(String key, Isolator isolator, Duration timeout, Duration failureTtl) {}
+
+  /** Returns why it does not work; empty when it does. */
+  Optional<String> failure(ProbeRequest question) {
+    lock.lock();
+    try {
+      Optional<Optional<String>> known = cached(question);
+      if (known.isPresent()) {
+        return known.get();
+      }
+      Optional<String> problem = attempt(question);
+      store(question.key(), problem);
+      return problem;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Optional<String> attempt(ProbeRequest question) {
+    SandboxId id = SandboxId.random(new SecureRandom());
+    // Short-lived: when we are killed meanwhile it ends, and what is left goes with the next
+    // create.
+    SandboxSpec spec =
+        SandboxSpec.builder(id)
+            .startupTimeout(question.timeout())
+            .deadline(question.timeout().plusSeconds(30))
+            .linger(Duration.ZERO)
+            .build();
+    ProviderContext apart = probeContext();
+    try (LocalProvider provider =
+        new LocalProvider(apart, new IsolatedBooter(apart, question.isolator()))) {
+      try {
+        provider.create(spec);
+        return Optional.empty();
+      } catch (SandboxException e) {
+        String what = e.fault().problem();
+        return Optional.of(what.substring(0, Math.min(what.length(), LONGEST_PROBLEM)));
+      } finally {
+        provider.destroy(id, DestroyOptions.FORCE);
+      }
+    }
+  }
+
+  /**
+   * A folder of its own: in the provider's, a server's reconciliation would see a sandbox that its
+   * ledger does not know, and remove it during the trial.
+   */
+  private ProviderContext probeContext() {
+    Path folder = context.dataFolder().resolve("trial");
+    try {
+      Files.createDirectories(
+          folder,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx--x--x")));
+    } catch (IOException e) {
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              "the folder " + folder + " cannot be made: " + e.getMessage(),
+              "check the rights of the data folder")
+          .exception(e);
+    }
+    return new ProviderContext(context.instance(), folder, context.sharedFolder(), context.clock());
+  }
+
+  private Optional<Optional<String>> cached(ProbeRequest question) {
+    String found = read().getProperty(question.key());
+    if (found == null || found.indexOf(' ') < 0) {
+      return Optional.empty();
+    }
+    Instant at = Instant.ofEpochSecond(Long.parseLong(found.substring(0, found.indexOf(' '))));
+    Optional<String> problem =
+        Optional.of(found.substring(found.indexOf(' ') + 1)).filter(text -> !text.isEmpty());
+    Instant until = at.plus(problem.isPresent() ? question.failureTtl() : SUCCESS_TTL);
+    return context.clock().instant().isBefore(until) ? Optional.of(problem) : Optional.empty();
+  }
+
+  private Properties read() {
+    Properties known = new Properties();
+    try (InputStream in = Files.newInputStream(file)) {
+      known.load(in);
+    } catch (IOException | IllegalArgumentException missingOrDamaged) {
+      return new Properties();
+    }
+    return known;
+  }
+
+  /** What cannot be written down is tried again next time. */
+  private void store(String what, Optional<String> problem) {
+    Properties known = read();
+    known.setProperty(what, context.clock().instant().getEpochSecond() + " " + problem.orElse(""));
+    try {
+      Path temporary = Files.createTempFile(context.dataFolder(), "trials", ".new");
+      try {
+        try (OutputStream out = Files.newOutputStream(temporary)) {
+          known.store(out, null);
+        }
+        Files.move(
+            temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+      } finally {
+        Files.deleteIfExists(temporary);
+      }
+    } catch (IOException readOnly) {
+      // see above
+    }
+  }
+}

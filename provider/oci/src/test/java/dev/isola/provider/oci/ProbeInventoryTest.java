@@ -1,0 +1,54 @@
+package dev.isola.provider.oci;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.host.launch.SandboxUserIds;
+import dev.isola.spi.Health;
+import dev.isola.spi.provider.Provider;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A sandbox that health makes to try the runtime is not in the inventory: no server removes it. */
+@Timeout(120)
+class ProbeInventoryTest {
+  /** Is tried for as long as there is a file beside it. */
+  private static final String WAITS =
+      """
+      #!/bin/sh
+      case "$*" in --version) echo "crun version 1.30"; exit;; esac
+      touch "${0%/*}/tried"
+      while [ -e "${0%/*}/tried" ]; do sleep 0.1; done
+      exit 1
+      """;
+
+  @Test
+  void reconciliationDoesNotSeeTrials() throws Exception {
+    if (!SandboxUserIds.rangesAvailable()) {
+      Assumptions.abort("NOT RUN: OCI runtimes make sandboxes only as root");
+    }
+    try (ScriptedRuntime planted = new ScriptedRuntime(WAITS)) {
+      ProviderUnderTest underTest = planted.in(new CrunProviderFactory());
+      Path tried = planted.folder().resolve("tried");
+      try (Provider provider = underTest.open()) {
+        AtomicReference<String> said = new AtomicReference<>("");
+        Thread asking = Thread.ofVirtual().start(() -> said.set(String.valueOf(provider.health())));
+        try {
+          await().atMost(Duration.ofSeconds(60)).until(() -> Files.exists(tried));
+          assertThat(provider.inventory()).isEmpty();
+        } finally {
+          Files.deleteIfExists(tried);
+          asking.join();
+        }
+        assertThat(said.get()).startsWith(Health.Unhealthy.class.getSimpleName());
+        assertThat(planted.data().resolve("trial/sandboxes")).isEmptyDirectory();
+      }
+    }
+  }
+}

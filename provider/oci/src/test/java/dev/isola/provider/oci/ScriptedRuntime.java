@@ -1,0 +1,52 @@
+package dev.isola.provider.oci;
+
+import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.TemporaryFolder;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.provider.ProviderConfig;
+import dev.isola.spi.provider.ProviderFactory;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
+
+/**
+ * A provider whose runtime is a script of ours. The script is not in /tmp, which the launcher
+ * covers.
+ */
+final class ScriptedRuntime implements AutoCloseable {
+  private final Path folder;
+  private final Path data;
+  private final Path script;
+
+  ScriptedRuntime(String text) throws IOException {
+    folder = Files.createTempDirectory(Path.of("/var/tmp"), "isola-planted");
+    data = Files.createTempDirectory("isola");
+    Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+    script = Files.writeString(folder.resolve("runtime"), text);
+    Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
+  }
+
+  ProviderUnderTest in(ProviderFactory factory) {
+    return new ProviderUnderTest(
+        factory,
+        new ProviderConfig(Map.of("program", script.toString(), "platform", "ptrace")),
+        new InstanceId("planted"),
+        data);
+  }
+
+  Path folder() {
+    return folder;
+  }
+
+  Path data() {
+    return data;
+  }
+
+  @Override
+  public void close() {
+    TemporaryFolder.remove(folder);
+    TemporaryFolder.remove(data);
+  }
+}

@@ -1,0 +1,107 @@
+package dev.isola.provider.proot;
+
+import dev.isola.host.image.Image;
+import dev.isola.link.local.SandboxFolder;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What a sandbox sees as its files: a root of its own, which is an empty one with the host's
+ * programs shown in it or a copy of an image, and in it the workspace, a home and folders for
+ * temporary files. Nothing is mounted; the list of what is shown where is PRoot's to keep.
+ *
+ * @param image empty for the host's own programs
+ * @param agent the agent's program on the host
+ */
+record ProotRootFs(SandboxSpec spec, SandboxFolder folder, Optional<Image> image, Path agent) {
+  /** Where the agent's program is inside. */
+  static final String AGENT = "/.isola/agent";
+
+  private static final List<String> PROGRAMS =
+      List.of("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "opt", "etc", "nix", "gnu");
+
+  private static final List<String> KERNEL = List.of("/proc", "/dev", "/sys");
+
+  /** Makes the folders on the host and returns the words that tell PRoot of them. */
+  List<String> prepare(Duration patience) throws IOException {
+    Path root = folder.path().resolve("root");
+    List<String> words = new ArrayList<>(List.of("-r", root.toString(), "-w", "/"));
+    if (image.isPresent()) {
+      copy(image.get().rootfs(), root, patience);
+    } else {
+      Files.createDirectory(root);
+      for (String name : PROGRAMS) {
+        show(name, root, words);
+      }
+    }
+    for (String kernel : KERNEL) {
+      bind(words, Path.of(kernel), kernel);
+    }
+    bind(words, own("tmp", "rwxrwxrwx"), "/tmp");
+    bind(words, own("vartmp", "rwxrwxrwx"), "/var/tmp");
+    bind(words, own("home", "rwxr-xr-x"), "/home/user");
+    bind(words, workspace(), spec.workspaceMount());
+    bind(words, agent, AGENT);
+    return words;
+  }
+
+  private static void show(String name, Path root, List<String> words) throws IOException {
+    Path host = Path.of("/", name);
+    if (Files.isSymbolicLink(host)) {
+      Files.createSymbolicLink(root.resolve(name), Files.readSymbolicLink(host));
+    } else if (Files.isDirectory(host)) {
+      bind(words, host, host.toString());
+    }
+  }
+
+  private Path workspace() throws IOException {
+    if (spec.workspacePath().isPresent()) {
+      return spec.workspacePath().get();
+    }
+    return Files.createDirectory(folder.workspace());
+  }
+
+  private Path own(String name, String mode) throws IOException {
+    Path path = Files.createDirectory(folder.path().resolve(name));
+    Files.setPosixFilePermissions(path, PosixFilePermissions.fromString(mode));
+    return path;
+  }
+
+  private static void bind(List<String> words, Path host, String inside) throws IOException {
+    String colon = host + inside;
+    if (colon.indexOf(':') >= 0) {
+      throw new IOException("PRoot cannot show a path with a colon: " + host + ", " + inside);
+    }
+    words.addAll(List.of("-b", host + ":" + inside + "!"));
+  }
+
+  /** There are no layers here: who stands on an image writes to a copy of it. */
+  private static void copy(Path image, Path root, Duration patience) throws IOException {
+    Process process =
+        new ProcessBuilder("cp", "-a", "--reflink=auto", image.toString(), root.toString())
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    try {
+      if (!process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw new IOException("copying the image took longer than " + patience);
+      }
+      if (process.exitValue() != 0) {
+        throw new IOException("the image cannot be copied: cp ended with " + process.exitValue());
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("copying the image was interrupted", e);
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+}

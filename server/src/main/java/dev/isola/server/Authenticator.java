@@ -1,0 +1,66 @@
+package dev.isola.server;
+
+import dev.isola.server.auth.ApiKey;
+import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.limit.RateLimiter;
+import dev.isola.server.route.Route;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.eclipse.jetty.server.Request;
+
+/** Asks for a key, and counts who comes with wrong ones. */
+record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
+
+  /** Returns the key that was shown, if it allows the route. */
+  Optional<ApiKey> authenticate(
+      Request request, Route route, Map<String, String> path, RequestLogEntry visit) {
+    if (route.scope().isEmpty()) {
+      return Optional.empty();
+    }
+    Scope needed = route.scope().get();
+    List<String> shown = route.dialect().secrets(header -> RequestLogEntry.values(request, header));
+    String remote = Request.getRemoteAddr(request);
+    if (!shown.isEmpty()) {
+      rateLimiter.checkNotBlocked(remote);
+    }
+    Optional<ApiKey> key =
+        shown.size() == 1
+            ? route.dialect().key(shown.getFirst(), Optional.ofNullable(path.get("id")), keys)
+            : Optional.empty();
+    if (key.isEmpty()) {
+      if (!shown.isEmpty()) {
+        rateLimiter.recordAuthFailure(remote);
+      }
+      throw Fault.of(
+              ErrorCode.UNAUTHENTICATED,
+              shown.isEmpty() ? "no key was shown" : "the key is not known",
+              "send a key of this server as: Authorization: Bearer KEY")
+          .exception();
+    }
+    visit.key = key.get().name();
+    if (key.get().isToken() && !route.sandboxTokens()) {
+      throw Fault.of(
+              ErrorCode.FORBIDDEN,
+              "the token of a sandbox works within that sandbox only, and this reaches beyond it",
+              "use a key with scope " + needed.word())
+          .exception();
+    }
+    if (!key.get().scope().allows(needed)) {
+      throw Fault.of(
+              ErrorCode.FORBIDDEN,
+              "the key "
+                  + visit.key
+                  + " allows "
+                  + key.get().scope().word()
+                  + ", and this needs "
+                  + needed.word(),
+              "use a key with scope " + needed.word())
+          .exception();
+    }
+    return key;
+  }
+}

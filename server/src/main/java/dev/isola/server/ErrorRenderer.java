@@ -1,0 +1,91 @@
+package dev.isola.server;
+
+import dev.isola.codec.json.Json;
+import dev.isola.engine.api.Log;
+import dev.isola.server.error.ErrorStatus;
+import dev.isola.server.error.Problem;
+import dev.isola.server.limit.RateLimiter;
+import dev.isola.server.route.ApiDialect;
+import dev.isola.spi.error.Category;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.Optional;
+import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
+
+/** Whatever is thrown leaves as a problem; what is our fault is logged as well. */
+record ErrorRenderer(Log log) {
+
+  /** The largest body that is read though nobody wants it. */
+  private static final int SKIPPED = 64 * 1024;
+
+  /** Writes the answer, or ends the connection when part of another was sent already. */
+  void render(
+      Request request,
+      Response response,
+      Callback callback,
+      RequestLogEntry visit,
+      Throwable thrown) {
+    boolean clientLeft = thrown instanceof IOException;
+    if (!clientLeft
+        && !(thrown instanceof SandboxException known && known.category() != Category.BUG)) {
+      log.warning("request " + visit.id + " failed: " + trace(thrown));
+    }
+    if (response.isCommitted()) {
+      // What was sent is not whole, and the client has to see that.
+      callback.failed(thrown);
+      return;
+    }
+    try {
+      Thread.interrupted(); // the answer is still to be written
+      if (!clientLeft) {
+        drainBody(request);
+      }
+      response.reset();
+      response.getHeaders().put("X-Request-Id", visit.id);
+      response.getHeaders().put("Cache-Control", "no-store");
+      Fault fault =
+          clientLeft
+              ? Fault.of(
+                  ErrorCode.INVALID_REQUEST,
+                  "the body was cut off",
+                  "send all of it, at least a little every 30 s")
+              : Problem.fault(thrown);
+      ApiDialect.ErrorResponse problem = visit.dialect.error(fault, visit.id, visit.sandbox);
+      visit.code = Optional.of(fault.code().name());
+      if (thrown instanceof SandboxException known
+          && known.fault().context().containsKey(RateLimiter.RETRY_AFTER)) {
+        response
+            .getHeaders()
+            .put("Retry-After", known.fault().context().get(RateLimiter.RETRY_AFTER));
+      }
+      if (problem.status() == ErrorStatus.of(ErrorCode.UNAUTHENTICATED)) {
+        response.getHeaders().put("WWW-Authenticate", "Bearer");
+      }
+      byte[] text = Json.bytes(problem.body());
+      JettyExchange.writeResponse(response, problem.status(), problem.mediaType(), text);
+      callback.succeeded();
+    } catch (IOException | RuntimeException e) {
+      callback.failed(e); // nobody is there to be told
+    }
+  }
+
+  /** Reads what is left of a small body: who still sends would not see the answer. */
+  private static void drainBody(Request request) throws IOException {
+    if (request.getLength() > 0 && request.getLength() <= SKIPPED) {
+      Content.Source.asInputStream(request).readNBytes(SKIPPED);
+    }
+  }
+
+  private static String trace(Throwable thrown) {
+    StringWriter text = new StringWriter();
+    thrown.printStackTrace(new PrintWriter(text, true));
+    return text.toString();
+  }
+}

@@ -1,0 +1,237 @@
+package dev.isola.server;
+
+import dev.isola.server.route.WebSocket;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.eclipse.jetty.util.BufferUtil;
+import org.eclipse.jetty.util.Callback;
+import org.eclipse.jetty.websocket.core.CloseStatus;
+import org.eclipse.jetty.websocket.core.Configuration;
+import org.eclipse.jetty.websocket.core.CoreSession;
+import org.eclipse.jetty.websocket.core.Frame;
+import org.eclipse.jetty.websocket.core.FrameHandler;
+import org.eclipse.jetty.websocket.core.OpCode;
+import org.eclipse.jetty.websocket.core.exception.MessageTooLargeException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A WebSocket over Jetty. A frame is asked for when somebody wants it, and one is under way when
+ * somebody sends it: there is never more than that of it in memory.
+ */
+final class JettyWebSocket implements FrameHandler, WebSocket {
+  /** How long a frame may be on its way to one who does not read. */
+  static final Duration WRITE_TIMEOUT = Duration.ofSeconds(60);
+
+  private static final int LONGEST_TEXT = 4096;
+  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
+
+  private final RequestLifetime handover;
+  private final Session conversation;
+  private final BlockingQueue<Message> arrived = new LinkedBlockingQueue<>();
+  private final StringBuilder text = new StringBuilder();
+  private volatile @Nullable CoreSession session;
+  private volatile long lastFrameAt = System.nanoTime();
+  private volatile boolean waiting;
+  private volatile boolean closed;
+  private boolean inText;
+
+  JettyWebSocket(RequestLifetime handover, Session conversation) {
+    this.handover = handover;
+    this.conversation = conversation;
+  }
+
+  static void configure(Configuration configuration) {
+    configuration.setMaxFrameSize(LARGEST_FRAME);
+    configuration.setAutoFragment(false);
+    configuration.setInputBufferSize(4096);
+    configuration.setOutputBufferSize(4096);
+    configuration.setIdleTimeout(Duration.ZERO); // pings tell who is there
+  }
+
+  @Override
+  public void onOpen(CoreSession opened, Callback callback) {
+    session = opened;
+    callback.succeeded();
+    handover.runDetached("isola-socket", this::runSession);
+  }
+
+  private void runSession() {
+    try {
+      conversation.run(this);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // the server ends
+    } finally {
+      close(CloseStatus.SHUTDOWN, "");
+      long until = System.nanoTime() + CLOSE_TIMEOUT.toNanos();
+      try {
+        while (!closed && System.nanoTime() < until) {
+          receive(CLOSE_TIMEOUT);
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      abort();
+    }
+  }
+
+  private CoreSession session() {
+    CoreSession now = session;
+    if (now == null) {
+      throw new IllegalStateException("the socket is not open");
+    }
+    return now;
+  }
+
+  @Override
+  public void onFrame(Frame frame, Callback callback) {
+    lastFrameAt = System.nanoTime();
+    switch (frame.getOpCode()) {
+      case OpCode.PING, OpCode.PONG -> {
+        callback.succeeded();
+        session().demand();
+      }
+      case OpCode.CLOSE -> {
+        end();
+        callback.succeeded();
+      }
+      case OpCode.TEXT -> {
+        inText = true;
+        text(frame, callback);
+      }
+      case OpCode.BINARY -> {
+        inText = false;
+        binary(frame, callback);
+      }
+      default -> {
+        if (inText) {
+          text(frame, callback);
+        } else {
+          binary(frame, callback);
+        }
+      }
+    }
+  }
+
+  private void binary(Frame frame, Callback callback) {
+    byte[] bytes = BufferUtil.toArray(frame.getPayload());
+    callback.succeeded();
+    enqueue(new Message.Binary(bytes));
+  }
+
+  private void text(Frame frame, Callback callback) {
+    if (text.length() + frame.getPayloadLength() > LONGEST_TEXT) {
+      callback.failed(new MessageTooLargeException("a text is longer than " + LONGEST_TEXT));
+      return;
+    }
+    // Split characters become U+FFFD, which no message of ours has.
+    text.append(BufferUtil.toString(frame.getPayload(), StandardCharsets.UTF_8));
+    callback.succeeded();
+    if (frame.isFin()) {
+      String whole = text.toString();
+      text.setLength(0);
+      enqueue(new Message.Text(whole));
+    } else {
+      session().demand();
+    }
+  }
+
+  private void enqueue(Message message) {
+    waiting = false;
+    arrived.add(message);
+  }
+
+  private void end() {
+    closed = true;
+    enqueue(new Message.Closed());
+  }
+
+  @Override
+  public void onError(Throwable cause, Callback callback) {
+    end();
+    callback.succeeded();
+  }
+
+  @Override
+  public void onClosed(CloseStatus status, Callback callback) {
+    end();
+    callback.succeeded();
+  }
+
+  @Override
+  public Message receive() throws InterruptedException {
+    Message message = receive(Duration.ofDays(1));
+    return message == null ? receive() : message;
+  }
+
+  private @Nullable Message receive(Duration patience) throws InterruptedException {
+    Message ready = arrived.poll();
+    if (ready == null && closed) {
+      return new Message.Closed();
+    }
+    if (ready == null && !waiting) {
+      lastFrameAt = System.nanoTime();
+      waiting = true;
+      session().demand();
+    }
+    return ready == null ? arrived.poll(patience.toNanos(), TimeUnit.NANOSECONDS) : ready;
+  }
+
+  @Override
+  public void send(byte[] bytes, int from, int length) throws IOException {
+    send(new Frame(OpCode.BINARY, true, ByteBuffer.wrap(bytes, from, length)));
+  }
+
+  @Override
+  public void send(String words) throws IOException {
+    send(new Frame(OpCode.TEXT, true, words));
+  }
+
+  @Override
+  public void ping() throws IOException {
+    send(new Frame(OpCode.PING, true, ByteBuffer.allocate(0)));
+  }
+
+  private void send(Frame frame) throws IOException {
+    CompletableFuture<@Nullable Void> sent = new CompletableFuture<>();
+    session()
+        .sendFrame(
+            frame, Callback.from(() -> sent.complete(null), sent::completeExceptionally), false);
+    try {
+      sent.get(WRITE_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (ExecutionException e) {
+      throw new IOException("the other side is gone", e.getCause());
+    } catch (TimeoutException e) {
+      abort();
+      throw new IOException("the other side took nothing for " + WRITE_TIMEOUT, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while sending");
+    }
+  }
+
+  @Override
+  public Duration idleTime() {
+    return waiting ? Duration.ofNanos(System.nanoTime() - lastFrameAt) : Duration.ZERO;
+  }
+
+  @Override
+  public void close(int code, String reason) {
+    if (!closed && session().isOutputOpen()) {
+      session().close(code, reason, Callback.NOOP);
+    }
+  }
+
+  @Override
+  public void abort() {
+    session().abort();
+  }
+}

@@ -1,0 +1,66 @@
+package dev.isola.server;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.server.Response;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An answer that is written as it comes. A short one is sent whole, with its length; of a long one
+ * no more than a buffer is in memory.
+ */
+final class JsonResponseStream extends OutputStream {
+  private static final int BUFFER = 64 * 1024;
+
+  private final Response response;
+  private final int status;
+  private final String mediaType;
+  private final ByteArrayOutputStream first = new ByteArrayOutputStream();
+  private @Nullable OutputStream out;
+
+  JsonResponseStream(Response response, int status, String mediaType) {
+    this.response = response;
+    this.status = status;
+    this.mediaType = mediaType;
+  }
+
+  @Override
+  public void write(int one) throws IOException {
+    write(new byte[] {(byte) one}, 0, 1);
+  }
+
+  @Override
+  public void write(byte[] bytes, int from, int count) throws IOException {
+    if (out == null && first.size() + count <= BUFFER) {
+      first.write(bytes, from, count);
+      return;
+    }
+    startedOutput().write(bytes, from, count);
+  }
+
+  private OutputStream startedOutput() throws IOException {
+    OutputStream known = out;
+    if (known != null) {
+      return known;
+    }
+    response.setStatus(status);
+    response.getHeaders().put("Content-Type", mediaType);
+    OutputStream begun = Content.Sink.asOutputStream(response);
+    out = begun;
+    first.writeTo(begun);
+    first.reset();
+    return begun;
+  }
+
+  /** Ends the answer. Without it the client sees that a long one was cut off. */
+  void finish() throws IOException {
+    OutputStream known = out;
+    if (known == null) {
+      JettyExchange.writeResponse(response, status, mediaType, first.toByteArray());
+    } else {
+      known.close();
+    }
+  }
+}

@@ -1,0 +1,373 @@
+package dev.isola.server;
+
+import dev.isola.engine.api.Log;
+import dev.isola.engine.trace.Tracer;
+import dev.isola.server.auth.ApiKey;
+import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.HostOriginFilter;
+import dev.isola.server.limit.RateLimiter;
+import dev.isola.server.preview.PreviewThrottle;
+import dev.isola.server.preview.Previews;
+import dev.isola.server.route.ApiExtension;
+import dev.isola.server.route.JsonBody;
+import dev.isola.server.route.Parameter;
+import dev.isola.server.route.Query;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Routes;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.Violation;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
+
+/**
+ * Where every request comes in: Host and Origin, then the route, then the key, then the parameters
+ * and the body, and only then whoever does the work. Whatever is thrown leaves as a problem.
+ */
+final class RequestPipeline extends Handler.Abstract {
+  private final Routes routes;
+  private final HostOriginFilter hostFilter;
+  private final Supplier<String> ids;
+  private final AccessLog requests;
+  private final HttpServerOptions options;
+  private final RateLimiter rateLimiter;
+  private final Authenticator authenticator;
+  private final ErrorRenderer errors;
+  private final Set<Thread> workers = ConcurrentHashMap.newKeySet();
+  private volatile boolean shuttingDown;
+
+  RequestPipeline(
+      Routes routes,
+      HostOriginFilter gate,
+      ApiKeys keys,
+      Supplier<String> ids,
+      AccessLog requests,
+      HttpServerOptions options,
+      Log log) {
+    this.routes = routes;
+    this.hostFilter = gate;
+    this.ids = ids;
+    this.requests = requests;
+    this.options = options;
+    rateLimiter = new RateLimiter(options.limits(), System::nanoTime);
+    authenticator = new Authenticator(keys, rateLimiter);
+    errors = new ErrorRenderer(log);
+  }
+
+  @Override
+  public boolean handle(Request request, Response response, Callback callback) {
+    long begun = System.nanoTime();
+    RequestLogEntry visit = new RequestLogEntry(ids.get());
+    Thread worker = Thread.currentThread();
+    workers.add(worker);
+    response.getHeaders().put("X-Request-Id", visit.id);
+    response.getHeaders().put("Cache-Control", "no-store");
+    response.getHeaders().put("X-Content-Type-Options", "nosniff");
+    Optional<Tracer> traces = options.traces().get();
+    traces.ifPresent(
+        one -> one.begin(Optional.ofNullable(request.getHeaders().get("traceparent"))));
+    RequestLifetime handover = new RequestLifetime(callback, workers);
+    try {
+      // A command may be silent for longer than a connection may be idle.
+      request.addIdleTimeoutListener(timeout -> false);
+      serve(request, response, visit, handover);
+      if (!handover.isTakenOver()) {
+        callback.succeeded();
+      }
+    } catch (Exception | LinkageError | StackOverflowError e) {
+      errors.render(request, response, callback, visit, e);
+    } finally {
+      workers.remove(worker);
+      handover.handlerReturned();
+      Thread.interrupted(); // meant for this request, not for the next one on this thread
+      recordCompletion(request, response, visit, traces, System.nanoTime() - begun);
+    }
+    return true;
+  }
+
+  private void recordCompletion(
+      Request request,
+      Response response,
+      RequestLogEntry visit,
+      Optional<Tracer> traces,
+      long nanos) {
+    String method = method(request);
+    int status = response.getStatus();
+    requests.write(
+        new AccessLog.Line(visit.id, method, visit.route, status, nanos / 1_000_000, visit.key));
+    RequestListener.CompletedRequest visited =
+        new RequestListener.CompletedRequest(
+            visit.id,
+            method,
+            visit.action,
+            visit.route,
+            status,
+            visit.code,
+            nanos,
+            visit.key,
+            Request.getRemoteAddr(request),
+            visit.sandbox,
+            visit.disclosesToken);
+    options.listeners().forEach(witness -> witness.requestCompleted(visited));
+    traces.ifPresent(
+        one ->
+            one.end(
+                method + " " + visit.route,
+                nanos,
+                status < 500,
+                Map.of(
+                    "http.request.method",
+                    method,
+                    "http.route",
+                    visit.route,
+                    "http.response.status_code",
+                    Integer.toString(status),
+                    "isola.request_id",
+                    visit.id)));
+  }
+
+  private void serve(
+      Request request, Response response, RequestLogEntry visit, RequestLifetime handover)
+      throws Exception {
+    String sent = request.getHttpURI().getPath();
+    List<String> hosts = RequestLogEntry.values(request, "Host");
+    Optional<HostOriginFilter.PreviewTarget> target =
+        hostFilter.targetFromHost(hosts).or(() -> targetFromHeaders(request, hosts));
+    firstFromExtensions(
+            one -> one.dialect(header -> RequestLogEntry.values(request, header), target))
+        .ifPresent(dialect -> visit.dialect = dialect);
+    Optional<String> instead =
+        target.flatMap(port -> firstFromExtensions(one -> one.path(port, sent)));
+    if (instead.isEmpty() && preview(request, response, sent, target, visit, handover)) {
+      return;
+    }
+    if (instead.isPresent()) {
+      target.get().check(RequestLogEntry.values(request, "Origin"));
+    } else {
+      hostFilter.check(hosts, RequestLogEntry.values(request, "Origin"));
+    }
+    String path = instead.orElse(sent);
+    Routes.Match match = routes.find(request.getMethod(), path).orElseThrow(() -> noRoute(path));
+    Route route = match.route();
+    visit.dialect = route.dialect();
+    visit.route = route.template();
+    visit.action = route.name();
+    visit.sandbox =
+        Optional.ofNullable(match.path().get("id")).filter(id -> id.matches("[a-z0-9]{1,32}"));
+    Optional<ApiKey> key = authenticator.authenticate(request, route, match.path(), visit);
+    if (key.isPresent()) {
+      rateLimiter.countRequest(visit.key);
+      handover.hold(rateLimiter.acquireRequest());
+      if (route.isStreaming()) {
+        handover.hold(rateLimiter.acquireStream(visit.key));
+      }
+    }
+    dispatch(request, response, visit, match, key, handover);
+  }
+
+  /** Returns what the first extension that has something to say says. */
+  private <T> Optional<T> firstFromExtensions(Function<ApiExtension, Optional<T>> asking) {
+    return routes.extensions().stream().flatMap(one -> asking.apply(one).stream()).findFirst();
+  }
+
+  /** Returns the port of a sandbox that headers name. */
+  private Optional<HostOriginFilter.PreviewTarget> targetFromHeaders(
+      Request request, List<String> hosts) {
+    return firstFromExtensions(one -> one.port(header -> RequestLogEntry.values(request, header)))
+        .flatMap(port -> hostFilter.targetFromHeaders(hosts, port.sandbox(), port.port()));
+  }
+
+  private void dispatch(
+      Request request,
+      Response response,
+      RequestLogEntry visit,
+      Routes.Match match,
+      Optional<ApiKey> key,
+      RequestLifetime handover)
+      throws Exception {
+    Route route = match.route();
+
+    List<Violation> problems = new ArrayList<>();
+    Map<String, List<String>> query = Query.read(request.getHttpURI().getQuery(), problems);
+    Query.check(route, match.path(), query, headers(request, route), problems);
+    Map<String, Object> body = Map.of();
+    if (route.body() instanceof Route.Body.Json json) {
+      checkContentType(request);
+      body = JsonBody.read(Content.Source.asInputStream(request), json, problems);
+    } else if (!problems.isEmpty()) {
+      throw Query.invalid(problems);
+    }
+    route
+        .handler()
+        .handle(
+            new JettyExchange(
+                request,
+                response,
+                visit.id,
+                key,
+                match.path(),
+                query,
+                body,
+                Content.Source.asInputStream(request),
+                () -> shuttingDown,
+                handover,
+                Optional.empty(),
+                visit));
+  }
+
+  /**
+   * Passes on what is for the port of a sandbox, by the host it was sent to or by its path. Who may
+   * come in is decided there: a sandbox that somebody opened is open to everybody.
+   */
+  private boolean preview(
+      Request request,
+      Response response,
+      String path,
+      Optional<HostOriginFilter.PreviewTarget> host,
+      RequestLogEntry visit,
+      RequestLifetime handover)
+      throws Exception {
+    List<String> hosts = RequestLogEntry.values(request, "Host");
+    List<String> origins = RequestLogEntry.values(request, "Origin");
+    String whole = host.map(one -> Previews.prefix(one.sandbox(), one.port()) + path).orElse(path);
+    Optional<Routes.Match> match = routes.findForwarded(request.getMethod(), whole);
+    if (host.isPresent() && match.isEmpty()) {
+      throw noRoute("");
+    }
+    boolean ours = host.isEmpty() && routes.find(request.getMethod(), whole).isPresent();
+    if (match.isEmpty() || ours) {
+      return false;
+    }
+    if (host.isEmpty()) {
+      hostFilter.checkHost(hosts);
+    }
+    visit.route = match.get().route().template();
+    visit.action = match.get().route().name();
+    Map<String, String> parts = match.get().path();
+    visit.sandbox = Optional.ofNullable(parts.get("id"));
+    PreviewThrottle access = throttle(Request.getRemoteAddr(request), handover);
+    JettyExchange.PreviewDetails seen =
+        host.map(one -> new JettyExchange.PreviewDetails("", one.isCrossOrigin(origins), access))
+            .orElseGet(
+                () ->
+                    new JettyExchange.PreviewDetails(
+                        Previews.prefixOf(path), hostFilter.isCrossOrigin(origins), access));
+    match
+        .get()
+        .route()
+        .handler()
+        .handle(
+            new JettyExchange(
+                request,
+                response,
+                visit.id,
+                Optional.empty(),
+                parts,
+                Map.of(),
+                Map.of(),
+                Content.Source.asInputStream(request),
+                () -> shuttingDown,
+                handover,
+                Optional.of(seen),
+                visit));
+    return true;
+  }
+
+  private PreviewThrottle throttle(String remote, RequestLifetime handover) {
+    return new PreviewThrottle() {
+      @Override
+      public boolean isBlocked() {
+        return rateLimiter.isBlocked(remote);
+      }
+
+      @Override
+      public void checkNotBlocked() {
+        rateLimiter.checkNotBlocked(remote);
+      }
+
+      @Override
+      public void recordAuthFailure() {
+        rateLimiter.recordAuthFailure(remote);
+      }
+
+      @Override
+      public void acquire(String sandbox, boolean known) {
+        handover.hold(rateLimiter.acquirePreview(sandbox, known));
+      }
+    };
+  }
+
+  private SandboxException noRoute(String path) {
+    List<String> methods = routes.allowedMethods(path);
+    return methods.isEmpty()
+        ? Fault.of(
+                ErrorCode.ROUTE_NOT_FOUND,
+                "there is no such path",
+                "/api/v1/openapi.json lists all of them")
+            .exception()
+        : Fault.of(
+                ErrorCode.ROUTE_NOT_FOUND,
+                "this path does not take that method",
+                "it takes " + String.join(", ", methods))
+            .exception();
+  }
+
+  private static void checkContentType(Request request) {
+    String type = request.getHeaders().get("Content-Type");
+    if (type != null
+        && !type.toLowerCase(Locale.ROOT).split(";", -1)[0].strip().equals("application/json")) {
+      throw Fault.of(
+              ErrorCode.INVALID_REQUEST,
+              "the body is not declared as JSON",
+              "send Content-Type: application/json")
+          .exception();
+    }
+  }
+
+  private static Map<String, String> headers(Request request, Route route) {
+    Map<String, String> headers = new HashMap<>();
+    for (Parameter parameter : route.parameters()) {
+      String value = request.getHeaders().get(parameter.name());
+      if (parameter.where() == Parameter.Where.HEADER && value != null) {
+        headers.put(parameter.name(), value);
+      }
+    }
+    return headers;
+  }
+
+  /** A method is a word of the caller's unless it is one of ours. */
+  private String method(Request request) {
+    return routes.all().stream().anyMatch(one -> one.method().equals(request.getMethod()))
+        ? request.getMethod()
+        : RequestLogEntry.NONE;
+  }
+
+  /** Ends what has no end of its own. */
+  void beginShutdown() {
+    shuttingDown = true;
+  }
+
+  /** Returns how many requests are worked on. */
+  int activeRequests() {
+    return workers.size();
+  }
+
+  /** Interrupts whoever still works. */
+  void interruptRequests() {
+    workers.forEach(Thread::interrupt);
+  }
+}

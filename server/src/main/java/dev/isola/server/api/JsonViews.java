@@ -1,0 +1,130 @@
+package dev.isola.server.api;
+
+import dev.isola.document.SpecDocument;
+import dev.isola.document.request.CreateRequest;
+import dev.isola.engine.api.SandboxView;
+import dev.isola.engine.lifecycle.SpecCodec;
+import dev.isola.server.auth.Confidential;
+import dev.isola.server.auth.Scope;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.file.FileInfo;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** Things as they are answered; {@link Shapes} describes them. */
+final class JsonViews {
+  private JsonViews() {}
+
+  static Map<String, Object> sandbox(SandboxView entry) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("id", entry.id().value());
+    json.put("state", wireName(entry.state()));
+    json.put("provider", entry.provider());
+    json.put("isolation", wireName(entry.isolation()));
+    json.put("warm", entry.warm());
+    json.put(
+        "attempts",
+        entry.attempts().stream()
+            .map(
+                one ->
+                    Map.of(
+                        "provider", one.provider(),
+                        "reason", one.reason(),
+                        "at", one.at().toString()))
+            .toList());
+    json.put("createdAt", entry.createdAt().toString());
+    json.put("lastActivity", entry.lastActivity().toString());
+    entry.expiresAt().ifPresent(at -> json.put("expiresAt", at.toString()));
+    entry.idleTimeout().ifPresent(time -> json.put("idleTimeoutSeconds", time.toSeconds()));
+    entry.cause().ifPresent(cause -> json.put("cause", cause));
+    json.put("tags", entry.labels());
+    if (entry.damage().isPresent()) {
+      json.put("spec", Map.of()); // the cause says that it cannot be read
+      return json;
+    }
+    Map<String, Object> spec = spec(SpecCodec.decode(entry.spec(), entry.id()));
+    List<String> secret = SpecCodec.secretNames(entry.spec());
+    if (!secret.isEmpty()) {
+      spec.put("secretEnv", secret); // a list: sent back as it is, it is refused
+    }
+    json.put("spec", spec);
+    return json;
+  }
+
+  /** Clients put secrets into variables, files and commands: those are for keys that could run. */
+  private static Map<String, Object> spec(CreateRequest request) {
+    Map<String, Object> json = new LinkedHashMap<>(SpecDocument.toMap(request));
+    json.replaceAll(
+        (field, value) ->
+            switch (field) {
+              case "env", "seedFiles" -> contents(value);
+              case "init" -> Confidential.content(value, Scope.USE);
+              default -> value;
+            });
+    return json;
+  }
+
+  private static Map<String, Object> contents(Object values) {
+    Map<String, Object> guarded = new LinkedHashMap<>();
+    ((Map<?, ?>) values)
+        .forEach(
+            (name, value) ->
+                guarded.put(String.valueOf(name), Confidential.content(value, Scope.USE)));
+    return guarded;
+  }
+
+  static Map<String, Object> file(FileInfo info) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("path", info.path());
+    json.put("name", info.name());
+    json.put("type", wireName(info.type()));
+    json.put("mode", String.format(Locale.ROOT, "%04o", info.mode()));
+    json.put("size", info.size());
+    json.put("uid", info.uid());
+    json.put("gid", info.gid());
+    json.put("owner", info.owner());
+    json.put("group", info.group());
+    json.put("modifiedAt", info.modifiedAt().toString());
+    info.linkTarget().ifPresent(target -> json.put("linkTarget", target));
+    return json;
+  }
+
+  static Map<String, Object> exit(Exit exit) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    switch (exit) {
+      case Exit.Exited(int code) -> {
+        json.put("kind", "exited");
+        json.put("code", code);
+      }
+      case Exit.Signaled(var signal) -> {
+        json.put("kind", "signaled");
+        json.put("signal", signal.name());
+        json.put("number", signal.number());
+      }
+      case Exit.TimedOut(Duration after) -> {
+        json.put("kind", "timedOut");
+        json.put("afterMs", after.toMillis());
+      }
+      case Exit.OutOfMemory() -> json.put("kind", "outOfMemory");
+      case Exit.Lost(String why) -> {
+        json.put("kind", "lost");
+        json.put("why", why);
+      }
+    }
+    return json;
+  }
+
+  static String wireName(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT);
+  }
+
+  static List<String> wireNames(Iterable<? extends Enum<?>> constants) {
+    List<String> words = new java.util.ArrayList<>();
+    constants.forEach(one -> words.add(wireName(one)));
+    words.sort(null);
+    return words;
+  }
+}

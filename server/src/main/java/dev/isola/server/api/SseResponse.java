@@ -1,0 +1,54 @@
+package dev.isola.server.api;
+
+import dev.isola.codec.json.Json;
+import dev.isola.server.route.Exchange;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+
+/** A stream of server-sent events. Each goes out at once; writing waits for a slow reader. */
+final class SseResponse implements AutoCloseable {
+  /** How long nothing may be sent, so that one who is gone is noticed. */
+  static final Duration KEEPALIVE_INTERVAL = Duration.ofSeconds(10);
+
+  private final OutputStream out;
+
+  private SseResponse(OutputStream out) {
+    this.out = out;
+  }
+
+  static SseResponse begin(Exchange exchange) throws IOException {
+    SseResponse sse =
+        new SseResponse(
+            exchange.begin(
+                200,
+                "text/event-stream",
+                Map.of("X-Accel-Buffering", "no", "Cache-Control", "no-store")));
+    sse.sendKeepalive(); // The head goes out now, not with the first event.
+    return sse;
+  }
+
+  void send(String event, String id, Map<String, ?> data) throws IOException {
+    ByteArrayOutputStream text = new ByteArrayOutputStream();
+    text.writeBytes(
+        ("event: " + event + "\nid: " + id + "\ndata: ").getBytes(StandardCharsets.UTF_8));
+    text.writeBytes(Json.bytes(data)); // has no line breaks
+    text.writeBytes("\n\n".getBytes(StandardCharsets.UTF_8));
+    out.write(text.toByteArray());
+    out.flush();
+  }
+
+  /** Sends a line that means nothing. */
+  void sendKeepalive() throws IOException {
+    out.write(": \n\n".getBytes(StandardCharsets.UTF_8));
+    out.flush();
+  }
+
+  @Override
+  public void close() throws IOException {
+    out.close();
+  }
+}

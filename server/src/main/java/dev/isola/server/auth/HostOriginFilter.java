@@ -1,0 +1,178 @@
+package dev.isola.server.auth;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Looks at Host and Origin before anything else does. A page of another site, and a name that
+ * somebody points at this machine, get no further, whatever key a browser would send along.
+ */
+public final class HostOriginFilter {
+  private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
+
+  private static final Pattern PREVIEW = Pattern.compile("([0-9]{1,5})-([a-z0-9]{1,32})\\.(.+)");
+
+  private final Set<String> names = new HashSet<>(LOOPBACK);
+  private final Set<String> domains = new HashSet<>(Set.of("localhost"));
+  private final MachineNames machine;
+
+  /**
+   * @param domains further names of this server, without ports
+   */
+  public HostOriginFilter(Collection<String> domains) {
+    this(domains, MachineNames.of("localhost"));
+  }
+
+  /**
+   * @param domains further names of this server, without ports
+   * @param machine names and addresses that follow from where it listens
+   */
+  public HostOriginFilter(Collection<String> domains, MachineNames machine) {
+    this.machine = machine;
+    domains.forEach(domain -> this.domains.add(domain.toLowerCase(Locale.ROOT)));
+    for (String domain : this.domains) {
+      names.addAll(List.of(domain, "api." + domain, "sandbox." + domain));
+    }
+  }
+
+  /** Returns the domain, with its port, that previews have at a server that is called so. */
+  public static String previewDomain(String host) {
+    String name = name(host).orElse("localhost");
+    return LOOPBACK.contains(name)
+        ? "localhost" + host.substring(Math.min(name.length(), host.length()))
+        : host;
+  }
+
+  private boolean isOwnName(String name) {
+    return names.contains(name) || machine.contains(name);
+  }
+
+  /** Tells whether a host is an address, beneath which there are no names. */
+  public static boolean isAddress(String host) {
+    return name(host)
+        .filter(name -> !LOOPBACK.contains(name))
+        .flatMap(MachineNames::address)
+        .isPresent();
+  }
+
+  /** Tells whether only this machine can reach an address by that name. */
+  public static boolean isLoopback(String host) {
+    return LOOPBACK.contains(host) || host.equals("::1");
+  }
+
+  /**
+   * Refuses a request that was not meant for us.
+   *
+   * @param hosts all Host headers
+   * @param origins all Origin headers
+   */
+  public void check(List<String> hosts, List<String> origins) {
+    checkHost(hosts);
+    if (isCrossOrigin(origins)) {
+      throw forbidden("Origin", "pages of another origin may not call this server");
+    }
+  }
+
+  /** Refuses a request by a name that is not ours. */
+  public void checkHost(List<String> hosts) {
+    if (hosts.size() != 1 || name(hosts.getFirst()).filter(this::isOwnName).isEmpty()) {
+      throw forbidden("Host", "this server is not known by the name it was called by");
+    }
+  }
+
+  /** Tells whether a page that is not ours asks. */
+  public boolean isCrossOrigin(List<String> origins) {
+    return origins.stream()
+        .anyMatch(
+            origin ->
+                host(origin).flatMap(HostOriginFilter::name).filter(this::isOwnName).isEmpty());
+  }
+
+  /**
+   * The port of a sandbox, as a host names it.
+   *
+   * @param host with the port of this server, where it was sent
+   */
+  public record PreviewTarget(String host, int port, String sandbox) {
+    /** Refuses pages of another origin. */
+    public void check(List<String> origins) {
+      if (isCrossOrigin(origins)) {
+        throw forbidden("Origin", "pages of another origin may not call this sandbox");
+      }
+    }
+
+    /** Tells whether the page that asks came from this very host. */
+    public boolean isCrossOrigin(List<String> origins) {
+      return origins.stream()
+          .anyMatch(origin -> !HostOriginFilter.host(origin).equals(Optional.of(host)));
+    }
+  }
+
+  /**
+   * Reads a port of a sandbox that a client named otherwise than by the host; empty when it was not
+   * sent to us, or names none.
+   */
+  public Optional<PreviewTarget> targetFromHeaders(
+      List<String> hosts, String sandbox, String port) {
+    boolean ours = hosts.size() == 1 && name(hosts.getFirst()).filter(this::isOwnName).isPresent();
+    return ours && sandbox.matches("[a-z0-9]{1,32}") && port.matches("[0-9]{1,5}")
+        ? Optional.of(
+            new PreviewTarget(
+                hosts.getFirst().toLowerCase(Locale.ROOT), Integer.parseInt(port), sandbox))
+        : Optional.empty();
+  }
+
+  /**
+   * Reads the preview that a host names: {@code PORT-SANDBOX.DOMAIN} of one of our domains. A name
+   * of our own is never one.
+   */
+  public Optional<PreviewTarget> targetFromHost(List<String> hosts) {
+    if (hosts.size() != 1) {
+      return Optional.empty();
+    }
+    String host = hosts.getFirst().toLowerCase(Locale.ROOT);
+    Optional<String> name = name(host).filter(one -> !isOwnName(one));
+    Matcher form = PREVIEW.matcher(name.orElse(""));
+    if (!form.matches() || !domains.contains(form.group(3))) {
+      return Optional.empty();
+    }
+    return Optional.of(new PreviewTarget(host, Integer.parseInt(form.group(1)), form.group(2)));
+  }
+
+  private static SandboxException forbidden(String header, String what) {
+    return Fault.of(
+            ErrorCode.FORBIDDEN, what, "use localhost, or name the domain in server.domains")
+        .with("header", header)
+        .exception();
+  }
+
+  private static Optional<String> host(String origin) {
+    String lower = origin.toLowerCase(Locale.ROOT);
+    for (String scheme : List.of("http://", "https://")) {
+      if (lower.startsWith(scheme)) {
+        return Optional.of(lower.substring(scheme.length()));
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Returns a host without its port. */
+  private static Optional<String> name(String host) {
+    String lower = host.toLowerCase(Locale.ROOT);
+    int colon = lower.lastIndexOf(':');
+    boolean port =
+        colon > lower.lastIndexOf(']')
+            && lower.substring(colon + 1).chars().allMatch(c -> c >= '0' && c <= '9');
+    String name = port ? lower.substring(0, colon) : lower;
+    return name.isEmpty() ? Optional.empty() : Optional.of(name);
+  }
+}

@@ -1,0 +1,65 @@
+package dev.isola.server.context;
+
+import dev.isola.engine.api.SandboxView;
+import dev.isola.engine.lifecycle.SpecCodec;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
+
+/** Finds sandboxes for traffic, which wakes those that were made to be woken by it. */
+public final class SandboxResolver {
+  private final ServerContext context;
+  private final List<ReentrantLock> waking = Stream.generate(ReentrantLock::new).limit(32).toList();
+
+  public SandboxResolver(ServerContext serving) {
+    this.context = serving;
+  }
+
+  /**
+   * Returns a sandbox that runs.
+   *
+   * @throws dev.isola.spi.error.Conflict when it sleeps, and traffic does not wake it
+   */
+  public Sandbox resolve(SandboxId id) {
+    Sandbox sandbox = context.engine().sandbox(id);
+    if (!isSuspended(sandbox.state())) {
+      return sandbox;
+    }
+    SandboxView entry = context.engine().view(id);
+    if (isSuspended(entry.state())) {
+      resume(entry);
+    }
+    return context.engine().sandbox(id);
+  }
+
+  private static boolean isSuspended(SandboxState state) {
+    return state == SandboxState.PAUSED || state == SandboxState.STOPPED;
+  }
+
+  private void resume(SandboxView entry) {
+    SandboxId id = entry.id();
+    if (!SpecCodec.decode(entry.spec(), id).lifecycle().autoResume()) {
+      throw Fault.of(
+              ErrorCode.ILLEGAL_STATE,
+              "sandbox " + id + " is " + entry.state().name().toLowerCase(Locale.ROOT),
+              "resume it, or make it with autoResume: true")
+          .sandbox(id)
+          .exception();
+    }
+    ReentrantLock lock = waking.get(Math.floorMod(id.hashCode(), waking.size()));
+    lock.lock();
+    try {
+      if (isSuspended(context.engine().view(id).state())) {
+        context.engine().resume(id);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,85 @@
+package dev.isola.server.context;
+
+import dev.isola.engine.Engine;
+import dev.isola.engine.health.HealthMonitor;
+import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.server.limit.RateLimiter;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** What routes work with. The port is open before it is there, so that a start is quick. */
+public final class ServerContext {
+  /** The engine and what it knows of providers. */
+  public record Components(Engine engine, ProviderRegistry registry, HealthMonitor health) {}
+
+  /** How long a request waits for a server that starts. */
+  private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
+
+  private static final String RETRY_SECONDS = "2";
+
+  private final AtomicReference<@Nullable Components> parts = new AtomicReference<>();
+  private final CountDownLatch started = new CountDownLatch(1);
+  private final Duration patience;
+
+  public ServerContext() {
+    this(START_TIMEOUT);
+  }
+
+  public ServerContext(Duration patience) {
+    this.patience = patience;
+  }
+
+  public void start(Components open) {
+    parts.set(open);
+    started.countDown();
+  }
+
+  /** Takes nothing on any more. */
+  public void stop() {
+    parts.set(null);
+    started.countDown();
+  }
+
+  public Optional<Components> current() {
+    return Optional.ofNullable(parts.get());
+  }
+
+  /**
+   * Waits for a server that starts, a while.
+   *
+   * @throws dev.isola.spi.error.ProviderUnavailable when it takes longer, or the server ends
+   */
+  public Components components() {
+    Optional<Components> now = current();
+    if (now.isPresent()) {
+      return now.get();
+    }
+    try {
+      boolean _ = started.await(patience.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // the client left, or the server ends
+    }
+    return current().orElseThrow(ServerContext::unavailable);
+  }
+
+  /** The answer to a request that comes when nothing can be made. */
+  public static SandboxException unavailable() {
+    return Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            "this Isola is starting or ending",
+            "try again in a moment; /readyz tells when")
+        .with(RateLimiter.RETRY_AFTER, RETRY_SECONDS)
+        .exception();
+  }
+
+  public Engine engine() {
+    return components().engine();
+  }
+}

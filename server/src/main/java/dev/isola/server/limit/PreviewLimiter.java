@@ -1,0 +1,89 @@
+package dev.isola.server.limit;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Requests to ports of sandboxes, counted apart from those of the API: what strangers send to a
+ * public port takes no place from a key. One sandbox gets a part of the pool only, and the last
+ * quarter of both is kept for requests that showed a key or token.
+ */
+final class PreviewLimiter {
+  private static final int RESERVED_PART = 4;
+
+  private final long most;
+  private final long mostPerSandbox;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Map<String, Long> bySandbox = new HashMap<>();
+  private long all;
+
+  /**
+   * @param most 0 for no limit
+   * @param mostPerSandbox 0 for no limit
+   */
+  PreviewLimiter(long most, long mostPerSandbox) {
+    this.most = most;
+    this.mostPerSandbox = mostPerSandbox;
+  }
+
+  RateLimiter.Permit acquire(String sandbox, boolean known) {
+    lock.lock();
+    try {
+      long there = bySandbox.getOrDefault(sandbox, 0L);
+      if (isFull(all, most, known)) {
+        throw RateLimiter.rateLimited(
+            "this server works on as many requests to previews as it may",
+            "try again in a moment" + hint(known),
+            1);
+      }
+      if (isFull(there, mostPerSandbox, known)) {
+        throw RateLimiter.rateLimited(
+            "this sandbox has as many requests to its ports under way as it may",
+            "try again in a moment" + hint(known),
+            1);
+      }
+      all++;
+      bySandbox.put(sandbox, there + 1);
+    } finally {
+      lock.unlock();
+    }
+    AtomicBoolean left = new AtomicBoolean();
+    return () -> {
+      if (left.compareAndSet(false, true)) {
+        release(sandbox);
+      }
+    };
+  }
+
+  private static String hint(boolean known) {
+    return known ? "" : "; some places are kept for requests with a key or token";
+  }
+
+  private static boolean isFull(long taken, long limit, boolean known) {
+    long open = known ? limit : Math.max(1, limit - limit / RESERVED_PART);
+    return limit > 0 && taken >= open;
+  }
+
+  private void release(String sandbox) {
+    lock.lock();
+    try {
+      all--;
+      // The names are the clients' words: none stays behind.
+      bySandbox.computeIfPresent(sandbox, (any, count) -> count == 1 ? null : count - 1);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns how many sandboxes are counted. */
+  int sandboxes() {
+    lock.lock();
+    try {
+      return bySandbox.size();
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,115 @@
+package dev.isola.server.limit;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+
+/** Lets callers in as {@link RequestLimits} say. Whoever is refused is told when to come back. */
+public final class RateLimiter {
+  /** Where a refusal says in how many seconds to come back. */
+  public static final String RETRY_AFTER = "retryAfterSeconds";
+
+  private static final double MINUTE = 60;
+
+  private final RequestLimits limits;
+  private final TokenBuckets keys;
+  private final TokenBuckets failures;
+  private final AtomicLong activeRequests = new AtomicLong();
+  private final Map<String, AtomicLong> streams = new ConcurrentHashMap<>();
+  private final PreviewLimiter previews;
+
+  /** A place inside; closing it makes room. */
+  public interface Permit extends AutoCloseable {
+    @Override
+    void close();
+  }
+
+  public RateLimiter(RequestLimits limits, LongSupplier nanoTime) {
+    this.limits = limits;
+    keys = new TokenBuckets(limits.perSecond(), limits.burst(), nanoTime);
+    failures = new TokenBuckets(limits.failures() / MINUTE, limits.failures(), nanoTime);
+    previews = new PreviewLimiter(limits.previews(), limits.previewsPerSandbox());
+  }
+
+  /** Takes a place among those who are worked for. */
+  public Permit acquireRequest() {
+    return acquire(
+        activeRequests, limits.requests(), "this server works on as many requests as it may");
+  }
+
+  /** Takes a place among the streams of a key. */
+  public Permit acquireStream(String key) {
+    return acquire(
+        streams.computeIfAbsent(key, any -> new AtomicLong()),
+        limits.streams(),
+        "the key " + key + " has as many streams open as it may");
+  }
+
+  /**
+   * Takes a place among the requests to ports of sandboxes, which have a pool of their own.
+   *
+   * @param known whether the request showed a key or token that is good for the port
+   */
+  public Permit acquirePreview(String sandbox, boolean known) {
+    return previews.acquire(sandbox, known);
+  }
+
+  private static Permit acquire(AtomicLong taken, long most, String what) {
+    if (taken.incrementAndGet() > most && most > 0) {
+      taken.decrementAndGet();
+      throw rateLimited(what + ": " + most, "end some of them, or try again in a moment", 1);
+    }
+    return taken::decrementAndGet;
+  }
+
+  /** Counts a request of a key. */
+  public void countRequest(String key) {
+    if (limits.perSecond() > 0) {
+      double wait = keys.take(key);
+      if (wait > 0) {
+        throw rateLimited(
+            "the key " + key + " sends more than " + limits.perSecond() + " requests a second",
+            "wait as long as Retry-After says",
+            wait);
+      }
+    }
+  }
+
+  /**
+   * Refuses an address from which too many wrong keys came, before its next one is looked at: who
+   * guesses learns nothing.
+   */
+  public void checkNotBlocked(String address) {
+    if (limits.failures() > 0) {
+      double wait = failures.secondsUntilToken(address);
+      if (wait > 0) {
+        throw rateLimited(
+            "too many wrong keys came from this address",
+            "wait as long as Retry-After says, then use a key of this server",
+            wait);
+      }
+    }
+  }
+
+  /** Tells whether {@link #checkNotBlocked} refuses this address now. */
+  public boolean isBlocked(String address) {
+    return limits.failures() > 0 && failures.secondsUntilToken(address) > 0;
+  }
+
+  /** Counts a wrong key. */
+  public void recordAuthFailure(String address) {
+    if (limits.failures() > 0) {
+      failures.take(address);
+    }
+  }
+
+  static SandboxException rateLimited(String what, String remedy, double wait) {
+    return Fault.of(ErrorCode.RATE_LIMITED, what, remedy)
+        .with(RETRY_AFTER, Long.toString((long) Math.ceil(wait)))
+        .exception();
+  }
+}

@@ -1,0 +1,220 @@
+package dev.isola.server.preview;
+
+import dev.isola.server.route.Exchange;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.PortDialing;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request on its way to a port of a sandbox and back. Bodies pass in pieces, both ways at once;
+ * an answer has to begin in time, and may go on for as long as somebody listens.
+ */
+final class PreviewForwarder {
+  private static final int BUFFER = 64 * 1024;
+
+  private final PreviewExchange exchange;
+  private final SandboxId sandbox;
+  private final int port;
+  private final Duration timeout;
+
+  PreviewForwarder(PreviewExchange exchange, SandboxId sandbox, int port, Duration patience) {
+    this.exchange = exchange;
+    this.sandbox = sandbox;
+    this.port = port;
+    this.timeout = patience;
+  }
+
+  /**
+   * Forwards the request.
+   *
+   * @param connection which is closed when this returns, unless it became a tunnel
+   * @param ours whether a header has a credential for us
+   */
+  void forward(PortDialing.Connection connection, String target, Predicate<Header> ours)
+      throws IOException {
+    boolean tunnelled = false;
+    Thread upload = null;
+    try (Exchange.DisconnectWatch _ = watch()) {
+      PortReader in = new PortReader(connection);
+      ResponseHead head;
+      try (IdleTimeout watch = new IdleTimeout(timeout)) {
+        try {
+          write(connection, head(target, HeaderFilter.toSandbox(exchange, ours)));
+          if (exchange.length() != 0) {
+            upload =
+                Thread.ofVirtual()
+                    .name("isola-preview-upload")
+                    .start(() -> upload(connection, watch));
+          }
+          head = ResponseHead.read(in);
+        } catch (IOException e) {
+          throw failed(watch, e);
+        }
+      }
+      tunnelled = answer(head, in, connection);
+    } finally {
+      if (!tunnelled) {
+        connection.close();
+      }
+      end(upload);
+    }
+  }
+
+  /** Notices a client that leaves by reading, which nobody else may do meanwhile. */
+  private Exchange.DisconnectWatch watch() {
+    boolean quiet =
+        exchange.length() == 0 && HeaderFilter.requestedUpgrade(exchange.headers()).isEmpty();
+    return quiet ? exchange.interruptOnDisconnect() : () -> {};
+  }
+
+  private byte[] head(String target, List<Header> headers) {
+    StringBuilder head =
+        new StringBuilder(exchange.method()).append(' ').append(target).append(" HTTP/1.1\r\n");
+    headers.forEach(one -> head.append(one.name()).append(": ").append(one.value()).append("\r\n"));
+    return head.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1);
+  }
+
+  private boolean answer(ResponseHead head, PortReader in, PortDialing.Connection connection)
+      throws IOException {
+    boolean asked = HeaderFilter.requestedUpgrade(exchange.headers()).isPresent();
+    List<Header> headers =
+        new ArrayList<>(HeaderFilter.toClient(head, exchange.prefix(), exchange.header("Host")));
+    if (head.isSwitchingProtocols()) {
+      if (!asked) {
+        throw badResponse("it switches to another protocol, and nobody asked for that");
+      }
+      exchange.tunnel(headers, connection, in.buffered());
+      return true;
+    }
+    ResponseHead.Framing framing;
+    try {
+      framing = head.framing(exchange.method());
+    } catch (MalformedResponse e) {
+      throw badResponse(e.getMessage());
+    }
+    switch (framing) {
+      case ResponseHead.Framing.FixedLength(long bytes) ->
+          headers.add(new Header("Content-Length", Long.toString(bytes)));
+      case ResponseHead.Framing.None() ->
+          Header.first(head.headers(), "Content-Length")
+              .filter(any -> head.status() != 204)
+              .ifPresent(length -> headers.add(new Header("Content-Length", length)));
+      // Whether the client is still there was looked for by reading, so nothing may follow. In
+      // chunks nevertheless: an end that came too early has to be told from a good one.
+      case ResponseHead.Framing.Chunked(), ResponseHead.Framing.UntilClose() ->
+          headers.addAll(
+              List.of(
+                  new Header("Connection", "close"), new Header("Transfer-Encoding", "chunked")));
+    }
+    ResponseBody body = new ResponseBody(in, framing);
+    byte[] buffer = new byte[BUFFER];
+    // Closed only when all of it came: otherwise the client would take a part for the whole.
+    OutputStream out = exchange.begin(head.status(), headers);
+    if (!(framing instanceof ResponseHead.Framing.FixedLength)) {
+      out.flush(); // its first byte may be long in coming
+    }
+    for (int read = first(body, buffer); read >= 0; read = body.read(buffer)) {
+      out.write(buffer, 0, read);
+    }
+    out.close();
+    return false;
+  }
+
+  /** While nothing was sent the client can still be told what is wrong. */
+  private int first(ResponseBody body, byte[] buffer) throws IOException {
+    try {
+      return body.read(buffer);
+    } catch (MalformedResponse | EOFException e) {
+      throw badResponse(e.getMessage());
+    }
+  }
+
+  private void upload(PortDialing.Connection connection, IdleTimeout watch) {
+    boolean chunked = exchange.length() < 0;
+    byte[] buffer = new byte[BUFFER];
+    try (InputStream content = exchange.content()) {
+      for (int read = content.read(buffer); read >= 0; read = content.read(buffer)) {
+        watch.reset();
+        if (chunked && read > 0) {
+          write(
+              connection,
+              (Integer.toHexString(read).toUpperCase(Locale.ROOT) + "\r\n")
+                  .getBytes(StandardCharsets.US_ASCII));
+        }
+        write(connection, ByteBuffer.wrap(buffer, 0, read));
+        if (chunked && read > 0) {
+          write(connection, "\r\n".getBytes(StandardCharsets.US_ASCII));
+        }
+        watch.reset();
+      }
+      if (chunked) {
+        write(connection, "0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+      }
+    } catch (IOException e) {
+      // Either the client left, or the sandbox takes no more: it may still say why.
+      connection.shutdownOutput();
+    }
+  }
+
+  private static void write(PortDialing.Connection connection, byte[] bytes) throws IOException {
+    write(connection, ByteBuffer.wrap(bytes));
+  }
+
+  private static void write(PortDialing.Connection connection, ByteBuffer bytes)
+      throws IOException {
+    while (bytes.hasRemaining()) {
+      connection.write(bytes);
+    }
+  }
+
+  /** The body is ours to read until nobody reads it any more. */
+  private static void end(@Nullable Thread upload) {
+    if (upload == null) {
+      return;
+    }
+    upload.interrupt();
+    try {
+      upload.join(Duration.ofSeconds(5));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private SandboxException failed(IdleTimeout watch, IOException why) throws IOException {
+    if (watch.isExpired()) {
+      return Fault.of(
+              ErrorCode.DEADLINE_EXCEEDED,
+              "port " + port + " did not begin to answer within " + timeout.toSeconds() + " s",
+              "look at what listens there; answers that take long should begin at once")
+          .sandbox(sandbox)
+          .exception(why);
+    }
+    if (Thread.currentThread().isInterrupted()) {
+      throw why; // the client left, or the server ends
+    }
+    return badResponse(why.getMessage() == null ? "the connection was lost" : why.getMessage());
+  }
+
+  private SandboxException badResponse(@Nullable String why) {
+    return Fault.of(
+            ErrorCode.OUTCOME_UNKNOWN,
+            "what listens on port " + port + " gave no answer of HTTP/1.1: " + why,
+            "look at its log; the request may have had an effect")
+        .sandbox(sandbox)
+        .exception();
+  }
+}

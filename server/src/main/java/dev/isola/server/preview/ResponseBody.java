@@ -1,0 +1,66 @@
+package dev.isola.server.preview;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.util.regex.Pattern;
+
+/** The body of an answer, piece by piece as it comes; one that is cut off is an error. */
+final class ResponseBody {
+  private static final int LONGEST_SIZE = 1024;
+  private static final Pattern HEX = Pattern.compile("[0-9a-fA-F]{1,12}");
+
+  private final PortReader in;
+  private final ResponseHead.Framing framing;
+  private long left;
+  private boolean first = true;
+  private boolean ended;
+
+  ResponseBody(PortReader in, ResponseHead.Framing framing) {
+    this.in = in;
+    this.framing = framing;
+    this.left = framing instanceof ResponseHead.Framing.FixedLength(long bytes) ? bytes : 0;
+  }
+
+  /** Returns how many bytes came; -1 at the end. */
+  int read(byte[] target) throws IOException {
+    return switch (framing) {
+      case ResponseHead.Framing.None() -> -1;
+      case ResponseHead.Framing.UntilClose() -> in.read(target, target.length);
+      case ResponseHead.Framing.FixedLength(long _) -> left == 0 ? -1 : readBounded(target);
+      case ResponseHead.Framing.Chunked() -> {
+        if (left == 0 && !ended) {
+          nextChunk();
+        }
+        yield ended ? -1 : readBounded(target);
+      }
+    };
+  }
+
+  private int readBounded(byte[] target) throws IOException {
+    int read = in.read(target, (int) Math.min(target.length, left));
+    if (read < 0) {
+      throw new EOFException("its body is cut off");
+    }
+    left -= read;
+    return read;
+  }
+
+  private void nextChunk() throws IOException {
+    if (!first && !in.line(0).isEmpty()) {
+      throw new MalformedResponse("a chunk is longer than it said");
+    }
+    first = false;
+    String size = in.line(LONGEST_SIZE).split(";", 2)[0].strip();
+    if (!HEX.matcher(size).matches()) {
+      throw new MalformedResponse("a chunk has no size");
+    }
+    left = Long.parseLong(size, 16);
+    if (left == 0) {
+      int trailers = ResponseHead.LARGEST;
+      for (String line = in.line(trailers); !line.isEmpty(); line = in.line(trailers)) {
+        trailers = Math.max(0, trailers - line.length() - 2); // nobody asked for them
+      }
+      ended = true;
+    }
+  }
+}

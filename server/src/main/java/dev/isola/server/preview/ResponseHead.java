@@ -1,0 +1,115 @@
+package dev.isola.server.preview;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The head of an answer from a sandbox, which may send anything. What could be read in two ways is
+ * refused: who reads it after us would read it in the other.
+ */
+record ResponseHead(int status, List<Header> headers) {
+  static final int LARGEST = 64 * 1024;
+
+  private static final int MOST_HEADERS = 200;
+  private static final int MOST_INTERIM = 10;
+  private static final int SWITCHING = 101;
+  private static final Pattern STATUS =
+      Pattern.compile("HTTP/1\\.[01] ([1-5][0-9]{2})( [^\\x00]*)?");
+  private static final Pattern NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}");
+  private static final Pattern LENGTH = Pattern.compile("[0-9]{1,18}");
+
+  /** How the end of a body is told. */
+  sealed interface Framing {
+    record None() implements Framing {}
+
+    record FixedLength(long bytes) implements Framing {}
+
+    record Chunked() implements Framing {}
+
+    record UntilClose() implements Framing {}
+  }
+
+  ResponseHead {
+    headers = List.copyOf(headers);
+  }
+
+  /** Reads a head, over those that only say that another will come. */
+  static ResponseHead read(PortReader in) throws IOException {
+    for (int i = 0; i <= MOST_INTERIM; i++) {
+      ResponseHead head = readOne(in);
+      if (head.status >= 200 || head.status == SWITCHING) {
+        return head;
+      }
+    }
+    throw new MalformedResponse("it never comes to an answer");
+  }
+
+  private static ResponseHead readOne(PortReader in) throws IOException {
+    int left = LARGEST;
+    String first = in.line(left);
+    Matcher status = STATUS.matcher(first);
+    if (!status.matches()) {
+      throw new MalformedResponse("its first line is not that of HTTP/1.1");
+    }
+    left -= first.length();
+    List<Header> headers = new ArrayList<>();
+    for (String line = in.line(left); !line.isEmpty(); line = in.line(left)) {
+      left = Math.max(0, left - line.length() - 2);
+      headers.add(header(line));
+      if (headers.size() > MOST_HEADERS) {
+        throw new MalformedResponse("it has more than " + MOST_HEADERS + " headers");
+      }
+    }
+    return new ResponseHead(Integer.parseInt(status.group(1)), headers);
+  }
+
+  private static Header header(String line) throws MalformedResponse {
+    int colon = line.indexOf(':');
+    if (colon < 1 || !NAME.matcher(line.substring(0, colon)).matches()) {
+      throw new MalformedResponse("a header has no proper name");
+    }
+    String value = line.substring(colon + 1).strip();
+    if (value.chars().anyMatch(c -> (c < ' ' && c != '\t') || c == 0x7f)) {
+      throw new MalformedResponse("a header has control characters");
+    }
+    return new Header(line.substring(0, colon), value);
+  }
+
+  boolean isSwitchingProtocols() {
+    return status == SWITCHING;
+  }
+
+  /**
+   * Returns how its body ends.
+   *
+   * @param method of the request
+   */
+  Framing framing(String method) throws MalformedResponse {
+    List<String> encodings = Header.values(headers, "Transfer-Encoding");
+    List<String> lengths = Header.values(headers, "Content-Length").stream().distinct().toList();
+    if (!encodings.isEmpty()
+        && (encodings.size() > 1
+            || !encodings.getFirst().equalsIgnoreCase("chunked")
+            || !lengths.isEmpty())) {
+      throw new MalformedResponse(
+          "it says in two ways where its body ends, or in one that is not known");
+    }
+    Optional<String> length = lengths.stream().findFirst();
+    if (lengths.size() > 1 || length.filter(one -> !LENGTH.matcher(one).matches()).isPresent()) {
+      throw new MalformedResponse("its Content-Length is not one number");
+    }
+    if (method.equals("HEAD") || status == 204 || status == 304) {
+      return new Framing.None();
+    }
+    if (!encodings.isEmpty()) {
+      return new Framing.Chunked();
+    }
+    return length
+        .<Framing>map(one -> new Framing.FixedLength(Long.parseLong(one)))
+        .orElse(new Framing.UntilClose());
+  }
+}

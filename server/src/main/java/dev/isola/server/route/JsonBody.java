@@ -1,0 +1,91 @@
+package dev.isola.server.route;
+
+import dev.isola.codec.json.Json;
+import dev.isola.codec.json.MalformedJson;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.Violation;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Reads the body of a request as JSON. */
+public final class JsonBody {
+  /** The largest body that is read into memory. */
+  public static final int MAX_BYTES = 1 << 20;
+
+  private static final Duration READ_TIMEOUT = Duration.ofSeconds(60);
+
+  private JsonBody() {}
+
+  /** Reads a body and refuses it with everything that is wrong with it. */
+  public static Map<String, Object> read(
+      InputStream in, Route.Body.Json wanted, List<Violation> problems) throws IOException {
+    byte[] bytes = bytes(in, MAX_BYTES);
+    Object value = bytes.length == 0 && !wanted.required() ? Map.of() : parsed(bytes);
+    wanted.shape().check("", value, problems);
+    if (!problems.isEmpty()) {
+      throw Query.invalid(new ArrayList<>(problems));
+    }
+    Map<String, Object> body = new LinkedHashMap<>();
+    ((Map<?, ?>) value)
+        .forEach(
+            (name, each) -> {
+              if (each != null) {
+                body.put(String.valueOf(name), each);
+              }
+            });
+    return body;
+  }
+
+  /** Reads an object whose fields nobody described. */
+  public static Map<?, ?> object(byte[] bytes) {
+    if (parsed(bytes) instanceof Map<?, ?> map) {
+      return map;
+    }
+    throw invalid("the body is not an object", "send a JSON object");
+  }
+
+  /** Reads a body of at most so many bytes; one that trickles in is not waited for. */
+  public static byte[] bytes(InputStream in, int most) throws IOException {
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    byte[] buffer = new byte[8192];
+    long begun = System.nanoTime();
+    for (int read = in.read(buffer); read >= 0 && all.size() <= most; read = in.read(buffer)) {
+      all.write(buffer, 0, read);
+      if (System.nanoTime() - begun > READ_TIMEOUT.toNanos()) {
+        throw invalid(
+            "the body took longer than " + READ_TIMEOUT.toSeconds() + " s", "send it in one go");
+      }
+    }
+    if (all.size() > most) {
+      throw invalid("the body is larger than " + most + " bytes", "send large content as files");
+    }
+    return all.toByteArray();
+  }
+
+  private static Object parsed(byte[] bytes) {
+    Object value;
+    try {
+      value = Json.parse(bytes);
+    } catch (MalformedJson e) {
+      throw invalid(
+          "the body is not JSON: " + e.getMessage(),
+          "send one JSON object in UTF-8, each name once");
+    }
+    if (value == null) {
+      throw invalid("the body is null", "send a JSON object");
+    }
+    return value;
+  }
+
+  private static SandboxException invalid(String what, String remedy) {
+    return Fault.of(ErrorCode.INVALID_REQUEST, what, remedy).exception();
+  }
+}

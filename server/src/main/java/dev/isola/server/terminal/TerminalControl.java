@@ -1,0 +1,51 @@
+package dev.isola.server.terminal;
+
+import dev.isola.codec.json.Json;
+import dev.isola.codec.json.MalformedJson;
+import dev.isola.spi.exec.Signal;
+import dev.isola.spi.exec.TerminalSize;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What somebody at a terminal can ask for besides typing. */
+sealed interface TerminalControl {
+  record Resize(TerminalSize size) implements TerminalControl {}
+
+  record SendSignal(Signal signal) implements TerminalControl {}
+
+  record Invalid(String why) implements TerminalControl {}
+
+  /** Reads a text frame, which may be anything. */
+  static TerminalControl parse(String text) {
+    @Nullable Object read;
+    try {
+      read = Json.parse(text);
+    } catch (MalformedJson e) {
+      return new Invalid("it is not JSON");
+    }
+    if (!(read instanceof Map<?, ?> order)) {
+      return new Invalid("it is not an object");
+    }
+    if ("resize".equals(order.get("type")) && order.size() == 3) {
+      return size(order.get("rows"), order.get("cols"));
+    }
+    if ("signal".equals(order.get("type")) && order.size() == 2) {
+      Optional<Signal> signal =
+          order.get("signal") instanceof String name ? Signal.parse(name) : Optional.empty();
+      return signal.<TerminalControl>map(SendSignal::new).orElse(new Invalid("that is no signal"));
+    }
+    return new Invalid("its type or its fields are not known");
+  }
+
+  private static TerminalControl size(@Nullable Object rows, @Nullable Object cols) {
+    return rows instanceof Integer height
+            && cols instanceof Integer width
+            && height >= 1
+            && height <= 65_535
+            && width >= 1
+            && width <= 65_535
+        ? new Resize(new TerminalSize(width, height))
+        : new Invalid("rows and cols are whole numbers from 1 to 65535");
+  }
+}

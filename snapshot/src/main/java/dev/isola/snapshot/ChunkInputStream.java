@@ -1,0 +1,89 @@
+package dev.isola.snapshot;
+
+import dev.isola.snapshot.chunk.ChunkId;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Arrays;
+import java.util.Iterator;
+
+/** A file's content, chunk by chunk; the zeros of holes are made here. */
+final class ChunkInputStream extends InputStream {
+  private final Iterator<ChunkId> rest;
+  private final Source source;
+  private byte[] chunk = new byte[0];
+  private int at;
+  private long zeros;
+
+  /** Gives a chunk that was checked. */
+  @FunctionalInterface
+  interface Source {
+    byte[] read(ChunkId id) throws IOException;
+  }
+
+  ChunkInputStream(Iterator<ChunkId> rest, Source source) {
+    this.rest = rest;
+    this.source = source;
+  }
+
+  @Override
+  public int read() throws IOException {
+    byte[] one = new byte[1];
+    return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+  }
+
+  @Override
+  public int read(byte[] to, int offset, int length) throws IOException {
+    if (length == 0) {
+      return 0;
+    }
+    if (!fill()) {
+      return -1;
+    }
+    int count = Math.min(length, available());
+    if (zeros > 0) {
+      Arrays.fill(to, offset, offset + count, (byte) 0);
+      zeros -= count;
+    } else {
+      System.arraycopy(chunk, at, to, offset, count);
+      at += count;
+    }
+    return count;
+  }
+
+  /** Passes over a hole without making its zeros. */
+  @Override
+  public long skip(long count) throws IOException {
+    if (count <= 0 || !fill()) {
+      return 0;
+    }
+    if (zeros > 0) {
+      long skipped = Math.min(count, zeros);
+      zeros -= skipped;
+      return skipped;
+    }
+    int skipped = (int) Math.min(count, chunk.length - at);
+    at += skipped;
+    return skipped;
+  }
+
+  @Override
+  public int available() {
+    return zeros > 0 ? (int) Math.min(zeros, Integer.MAX_VALUE) : chunk.length - at;
+  }
+
+  private boolean fill() throws IOException {
+    while (at == chunk.length && zeros == 0) {
+      if (!rest.hasNext()) {
+        return false;
+      }
+      ChunkId next = rest.next();
+      if (next.isHole()) {
+        zeros = next.holeLength();
+      } else {
+        chunk = source.read(next);
+        at = 0;
+      }
+    }
+    return true;
+  }
+}

@@ -1,0 +1,92 @@
+package dev.isola.snapshot;
+
+import dev.isola.snapshot.chunk.ChunkId;
+import dev.isola.snapshot.chunk.ChunkReader;
+import dev.isola.snapshot.failpoint.FailpointListener;
+import dev.isola.snapshot.failpoint.SnapshotFailpoint;
+import dev.isola.snapshot.manifest.Snapshot;
+import dev.isola.snapshot.manifest.SnapshotEntry;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** A snapshot that was checked and is read. While it is open nothing of it is collected. */
+public final class SnapshotReader implements AutoCloseable {
+  private final Snapshot snapshot;
+  private final List<SnapshotEntry> entries;
+  private final ChunkReader chunks;
+  private final FailpointListener steps;
+  private final Runnable leave;
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  SnapshotReader(
+      Snapshot snapshot,
+      List<SnapshotEntry> entries,
+      ChunkReader chunks,
+      FailpointListener steps,
+      Runnable leave) {
+    this.snapshot = snapshot;
+    this.entries = List.copyOf(entries);
+    this.chunks = chunks;
+    this.steps = steps;
+    this.leave = leave;
+  }
+
+  public Snapshot snapshot() {
+    return snapshot;
+  }
+
+  /** Returns the files in the order in which they were taken: a folder before what is in it. */
+  public List<SnapshotEntry> entries() {
+    return entries;
+  }
+
+  /** Returns the content of a file, holes as zeros; one chunk at a time is in memory. */
+  public InputStream content(SnapshotEntry file) {
+    return content(file.chunks());
+  }
+
+  /** Returns which parts of a file are there; what lies between them and behind is zeros. */
+  public List<Extent> extents(SnapshotEntry file) {
+    List<Extent> extents = new ArrayList<>();
+    long at = 0;
+    long begin = 0;
+    for (ChunkId chunk : file.chunks()) {
+      if (chunk.isHole()) {
+        if (at > begin) {
+          extents.add(new Extent(begin, at - begin));
+        }
+        at += chunk.holeLength();
+        begin = at;
+      } else {
+        at += chunks.size(chunk);
+      }
+    }
+    if (at > begin) {
+      extents.add(new Extent(begin, at - begin));
+    }
+    return extents;
+  }
+
+  /** Returns the parts of a file that are there, one behind the other. */
+  public InputStream data(SnapshotEntry file) {
+    return content(file.chunks().stream().filter(chunk -> !chunk.isHole()).toList());
+  }
+
+  private InputStream content(List<ChunkId> from) {
+    return new ChunkInputStream(
+        from.iterator(),
+        chunk -> {
+          steps.reached(SnapshotFailpoint.RESTORE_READ);
+          return chunks.read(chunk);
+        });
+  }
+
+  @Override
+  public void close() {
+    if (closed.compareAndSet(false, true)) {
+      leave.run();
+    }
+  }
+}

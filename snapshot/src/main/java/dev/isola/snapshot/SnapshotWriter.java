@@ -1,0 +1,223 @@
+package dev.isola.snapshot;
+
+import dev.isola.archive.ArchivePaths;
+import dev.isola.snapshot.chunk.ChunkId;
+import dev.isola.snapshot.chunk.ChunkStore;
+import dev.isola.snapshot.chunk.ChunkWriter;
+import dev.isola.snapshot.chunk.DamagedException;
+import dev.isola.snapshot.failpoint.FailpointListener;
+import dev.isola.snapshot.failpoint.SnapshotFailpoint;
+import dev.isola.snapshot.manifest.CompressedFileList;
+import dev.isola.snapshot.manifest.Manifests;
+import dev.isola.snapshot.manifest.Snapshot;
+import dev.isola.snapshot.manifest.SnapshotEntry;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** A snapshot on its way. Not for several threads; closing it unfinished leaves nothing. */
+public final class SnapshotWriter implements AutoCloseable {
+  private final ChunkWriter writer;
+  private final Manifests manifests;
+  private final Runnable leave;
+  private final ChunkStore chunks;
+  private final FailpointListener steps;
+  private final List<StagedFile> rows = new ArrayList<>();
+  private long bytes;
+  private boolean closed;
+
+  /** A file whose content is stored or on its way, and which is added to nothing yet. */
+  public static final class StagedFile {
+    private final SnapshotEntry file;
+    private final ChunkWriter.@Nullable FileContent content;
+
+    /**
+     * @param content what is read of it now; null for content that an earlier snapshot has
+     */
+    private StagedFile(SnapshotEntry file, ChunkWriter.@Nullable FileContent content) {
+      this.file = file;
+      this.content = content;
+    }
+
+    public SnapshotEntry.Kind kind() {
+      return file.kind();
+    }
+
+    /** Returns the same file by another name. */
+    public StagedFile withPath(String other) {
+      return new StagedFile(file.withPath(other), content);
+    }
+
+    private long size() {
+      return content == null ? file.size() : content.size();
+    }
+
+    private SnapshotEntry entry() {
+      return content == null
+          ? file
+          : new SnapshotEntry(
+              file.path(),
+              file.kind(),
+              file.target(),
+              file.mode(),
+              file.uid(),
+              file.gid(),
+              content.size(),
+              file.seconds(),
+              file.nanos(),
+              file.attributes(),
+              content.chunks());
+    }
+  }
+
+  SnapshotWriter(ChunkStore chunks, Manifests manifests, FailpointListener steps, Runnable leave) {
+    this.chunks = chunks;
+    this.writer = chunks.writer();
+    this.steps = steps;
+    this.manifests = manifests;
+    this.leave = leave;
+  }
+
+  /** Adds a file that this taking holds. */
+  public void add(StagedFile file) {
+    rows.add(file);
+    bytes += file.size();
+  }
+
+  /**
+   * Adds what has no content, or content that an earlier snapshot has read. Of that nothing is read
+   * again.
+   *
+   * @throws dev.isola.spi.error.Gone with {@code SNAPSHOT_DAMAGED} when the store does not have it
+   */
+  public void add(SnapshotEntry entry) {
+    add(stage(entry));
+  }
+
+  /**
+   * Adds a file with its content. Long runs of zeros in it become holes.
+   *
+   * @param file its size and chunks are not looked at
+   */
+  public void add(SnapshotEntry file, InputStream content) {
+    add(stage(file, content));
+  }
+
+  /**
+   * Holds what has no content, or content that an earlier snapshot has read. Of that nothing is
+   * read again.
+   *
+   * @throws dev.isola.spi.error.Gone with {@code SNAPSHOT_DAMAGED} when the store does not have it
+   */
+  public StagedFile stage(SnapshotEntry entry) {
+    for (ChunkId chunk : entry.chunks()) {
+      if (!chunk.isHole() && !chunks.contains(chunk)) {
+        throw SnapshotStore.storeFailure(
+            "the snapshot cannot be written",
+            new DamagedException(
+                "chunk " + chunk, "it is in no pack, and " + entry.path() + " needs it"));
+      }
+    }
+    return new StagedFile(entry, null);
+  }
+
+  /**
+   * Stores the content of a file. Long runs of zeros in it become holes.
+   *
+   * @param file its size and chunks are not looked at
+   */
+  public StagedFile stage(SnapshotEntry file, InputStream content) {
+    try {
+      ChunkWriter.FileContent read = writer.begin();
+      writer.add(read, content);
+      return new StagedFile(file, read);
+    } catch (IOException e) {
+      throw SnapshotStore.storeFailure("the snapshot cannot be written", e);
+    }
+  }
+
+  /**
+   * Adds a file of which only some parts are there. What lies between them costs nothing.
+   *
+   * @param file its size says where it ends; its chunks are not looked at
+   * @param extents the parts that are there, in order
+   * @param data those parts, one behind the other
+   * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} when the parts overlap, are
+   *     beyond the file's end, or longer than {@code data}
+   */
+  public void add(SnapshotEntry file, List<Extent> extents, InputStream data) {
+    try {
+      ChunkWriter.FileContent read = writer.begin();
+      for (Extent extent : extents) {
+        if (extent.offset() < read.size() || extent.end() > file.size()) {
+          throw ArchivePaths.badArchive("the parts of a sparse file are not in order", file.path());
+        }
+        hole(read, extent.offset());
+        writer.add(read, new LimitedInputStream(data, extent.length()));
+        if (read.size() != extent.end()) {
+          throw ArchivePaths.badArchive("a sparse file was cut off", file.path());
+        }
+      }
+      hole(read, file.size());
+      add(new StagedFile(file, read));
+    } catch (IOException e) {
+      throw SnapshotStore.storeFailure("the snapshot cannot be written", e);
+    }
+  }
+
+  private void hole(ChunkWriter.FileContent read, long to) {
+    if (to > read.size()) {
+      writer.addHole(read, to - read.size());
+    }
+  }
+
+  /** What was counted while it was taken. */
+  public record Counts(long files, long bytes, long newBytes, long storedBytes, String checksum) {}
+
+  /** Makes the snapshot exist, durably. */
+  public Snapshot finish(Function<Counts, Snapshot> describe) {
+    try {
+      writer.commit();
+      steps.reached(SnapshotFailpoint.TAKE_COMMITTED);
+      List<SnapshotEntry> entries = rows.stream().map(StagedFile::entry).toList();
+      CompressedFileList list = CompressedFileList.of(entries);
+      Snapshot snapshot =
+          describe.apply(
+              new Counts(
+                  entries.size(), bytes, writer.newBytes(), writer.storedBytes(), list.checksum()));
+      manifests.write(snapshot, list);
+      return snapshot;
+    } catch (FileAlreadyExistsException e) {
+      throw Fault.of(
+              ErrorCode.CONFLICT,
+              "there is a snapshot of that id, and snapshots are never changed",
+              "give this one an id of its own")
+          .exception(e);
+    } catch (IOException e) {
+      throw SnapshotStore.storeFailure("the snapshot cannot be written", e);
+    } finally {
+      close();
+    }
+  }
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    try {
+      writer.close();
+    } catch (IOException e) {
+      throw SnapshotStore.storeFailure("what was begun cannot be removed", e);
+    } finally {
+      leave.run();
+    }
+  }
+}

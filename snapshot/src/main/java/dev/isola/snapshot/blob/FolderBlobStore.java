@@ -1,0 +1,151 @@
+package dev.isola.snapshot.blob;
+
+import dev.isola.snapshot.failpoint.FailpointListener;
+import dev.isola.snapshot.failpoint.SnapshotFailpoint;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** Blobs in a folder of this machine. A file is on the disk before its name is. */
+public final class FolderBlobStore implements BlobStore {
+  /** Only the server looks into it. */
+  private static final FileAttribute<Set<PosixFilePermission>> OWN =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
+  private static final String LOCK = "lock";
+
+  private final Path folder;
+  private final FailpointListener steps;
+
+  public FolderBlobStore(Path folder) {
+    this(folder, FailpointListener.NONE);
+  }
+
+  public FolderBlobStore(Path folder, FailpointListener steps) {
+    this.folder = folder;
+    this.steps = steps;
+  }
+
+  @Override
+  public Claim claim(Path work) throws IOException {
+    return claimFolder(folder);
+  }
+
+  /**
+   * Becomes the only one who uses a folder: by a lock of the kernel, which ends with the process
+   * however that ends.
+   */
+  public static Claim claimFolder(Path folder) throws IOException {
+    if (!Files.isDirectory(folder)) {
+      Files.createDirectories(folder, OWN);
+      sync(folderOf(folder.toAbsolutePath()));
+    }
+    FileChannel channel =
+        FileChannel.open(folder.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    FileLock lock;
+    try {
+      lock = channel.tryLock();
+    } catch (OverlappingFileLockException e) {
+      lock = null;
+    }
+    if (lock == null) {
+      channel.close();
+      throw new AlreadyClaimedException("another process has the snapshots of " + folder);
+    }
+    return channel::close;
+  }
+
+  @Override
+  public void put(String name, Path file) throws IOException {
+    sync(file);
+    steps.reached(SnapshotFailpoint.FILE_SYNCED);
+    Path target = folder.resolve(name);
+    Path parent = folderOf(target);
+    if (!Files.isDirectory(parent)) {
+      Files.createDirectories(parent, OWN);
+      sync(folder);
+    }
+    Files.move(file, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    steps.reached(SnapshotFailpoint.FILE_NAMED);
+    sync(parent);
+  }
+
+  /** There is one owner, and it creates each name once: what is looked for here comes not later. */
+  @Override
+  public void create(String name, Path file) throws IOException {
+    if (Files.exists(folder.resolve(name))) {
+      throw new FileAlreadyExistsException(name);
+    }
+    put(name, file);
+  }
+
+  private static void sync(Path path) throws IOException {
+    try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
+      channel.force(true);
+    }
+  }
+
+  private static Path folderOf(Path target) throws IOException {
+    Path parent = target.getParent();
+    if (parent == null) {
+      throw new IOException(target + " lies in no folder");
+    }
+    return parent;
+  }
+
+  @Override
+  public byte[] read(String name, long offset, int length) throws IOException {
+    try (FileChannel channel = FileChannel.open(folder.resolve(name), StandardOpenOption.READ)) {
+      ByteBuffer bytes = ByteBuffer.allocate(length);
+      while (bytes.hasRemaining()) {
+        if (channel.read(bytes, offset + bytes.position()) < 0) {
+          throw new EOFException(name + " ends before byte " + (offset + length));
+        }
+      }
+      return bytes.array();
+    }
+  }
+
+  @Override
+  public long size(String name) throws IOException {
+    return Files.size(folder.resolve(name));
+  }
+
+  @Override
+  public List<String> list(String prefix) throws IOException {
+    try (Stream<Path> files = Files.list(folder.resolve(prefix))) {
+      return files.map(file -> prefix + "/" + file.getFileName()).sorted().toList();
+    } catch (NoSuchFileException none) {
+      return List.of();
+    }
+  }
+
+  @Override
+  public void remove(String name) throws IOException {
+    Path target = folder.resolve(name);
+    if (Files.deleteIfExists(target)) {
+      steps.reached(SnapshotFailpoint.FILE_REMOVED);
+      sync(folderOf(target));
+    }
+  }
+
+  @Override
+  public String toString() {
+    return folder.toString();
+  }
+}

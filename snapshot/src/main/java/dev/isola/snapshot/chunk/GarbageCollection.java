@@ -1,0 +1,84 @@
+package dev.isola.snapshot.chunk;
+
+import dev.isola.snapshot.blob.BlobStore;
+import dev.isola.snapshot.failpoint.FailpointListener;
+import dev.isola.snapshot.failpoint.SnapshotFailpoint;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** One round of removing what nobody needs. */
+final class GarbageCollection {
+  private final ChunkStore store;
+  private final BlobStore blobs;
+  private final FailpointListener steps;
+  private final Set<ChunkId> needed;
+  private int packs;
+  private long bytes;
+
+  GarbageCollection(
+      ChunkStore store, BlobStore blobs, FailpointListener steps, Set<ChunkId> needed) {
+    this.store = store;
+    this.blobs = blobs;
+    this.steps = steps;
+    this.needed = needed;
+  }
+
+  private record Sparse(
+      String name, long size, Map<ChunkId, ChunkLocation> kept, Set<ChunkId> all) {}
+
+  /** First what is needed by nobody, because on a full disk that makes the room for the rest. */
+  ChunkStore.GarbageStats run() throws IOException {
+    List<Sparse> sparse = new ArrayList<>();
+    for (String name : blobs.list(Pack.FOLDER)) {
+      if (store.isDamaged(name)) {
+        continue; // What is in it may be wanted by who can mend it.
+      }
+      Map<ChunkId, ChunkLocation> rows = Pack.rows(blobs, name);
+      Map<ChunkId, ChunkLocation> kept = new HashMap<>();
+      long used = 0;
+      long unused = 0;
+      for (Map.Entry<ChunkId, ChunkLocation> row : rows.entrySet()) {
+        if (needed.contains(row.getKey()) && store.readsFrom(name, row.getKey())) {
+          kept.put(row.getKey(), row.getValue());
+          used += row.getValue().length();
+        } else {
+          unused += row.getValue().length();
+        }
+      }
+      long size = blobs.size(name);
+      if (kept.isEmpty()) {
+        remove(name, rows.keySet(), size);
+        steps.reached(SnapshotFailpoint.COLLECT_REMOVED);
+      } else if (used < unused) {
+        sparse.add(new Sparse(name, size, kept, rows.keySet()));
+      }
+    }
+    for (Sparse pack : sparse) {
+      rewrite(pack);
+    }
+    return new ChunkStore.GarbageStats(packs, bytes);
+  }
+
+  private void rewrite(Sparse pack) throws IOException {
+    long written;
+    try {
+      written = store.rewrite(pack.kept());
+    } catch (DamagedException e) {
+      return; // It stays as it is; verify names it, and so does whoever opens what needs it.
+    }
+    steps.reached(SnapshotFailpoint.COLLECT_REWRITTEN);
+    remove(pack.name(), pack.all(), pack.size() - written);
+    steps.reached(SnapshotFailpoint.COLLECT_REPLACED);
+  }
+
+  private void remove(String name, Set<ChunkId> chunks, long freed) throws IOException {
+    store.unregister(name, chunks);
+    blobs.remove(name);
+    packs++;
+    bytes += freed;
+  }
+}

@@ -1,0 +1,242 @@
+package dev.isola.snapshot.s3;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Requests to a bucket, signed. What the server cannot do now is tried again a few times, each time
+ * after a longer pause; every attempt has a deadline and every answer a limit. For several threads.
+ */
+final class S3Client implements AutoCloseable {
+  private static final int ATTEMPTS = 5;
+  private static final Duration CONNECT = Duration.ofSeconds(10);
+  static final Duration FIRST_PAUSE = Duration.ofMillis(100);
+  private static final int ERROR_BYTES = 64 << 10;
+  private static final Set<Integer> TRY_AGAIN = Set.of(408, 429, 500, 502, 503, 504);
+
+  /** Slower than that is no connection: it bounds how long an answer may take. */
+  private static final long LEAST_BYTES_A_SECOND = 100_000;
+
+  private static final Duration SHORTEST = Duration.ofSeconds(30);
+
+  private final S3Config config;
+  private final Clock clock;
+  private final Duration firstPause;
+  private final HttpClient client =
+      HttpClient.newBuilder()
+          .version(HttpClient.Version.HTTP_1_1)
+          .followRedirects(HttpClient.Redirect.NEVER)
+          .connectTimeout(CONNECT)
+          .build();
+
+  S3Client(S3Config config, Clock clock, Duration firstPause) {
+    this.config = config;
+    this.clock = clock;
+    this.firstPause = firstPause;
+  }
+
+  /**
+   * What is asked.
+   *
+   * @param key of an object without the prefix; empty for the bucket itself
+   * @param most bytes that the answer may have
+   * @param guard fails when this may no longer be asked
+   */
+  record S3Request(
+      String method,
+      String key,
+      SortedMap<String, String> query,
+      Map<String, String> headers,
+      Body body,
+      int maxResponseBytes,
+      Guard guard) {
+
+    static S3Request of(String method, String key, Map<String, String> headers, int most) {
+      return new S3Request(method, key, new TreeMap<>(), headers, Body.NONE, most, () -> {});
+    }
+
+    static S3Request put(String key, Map<String, String> headers, Body body) {
+      return new S3Request("PUT", key, new TreeMap<>(), headers, body, ERROR_BYTES, () -> {});
+    }
+
+    /** The same, if it is allowed when it is sent, and when it is sent again. */
+    S3Request withGuard(Guard by) {
+      return new S3Request(method, key, query, headers, body, maxResponseBytes, by);
+    }
+  }
+
+  @FunctionalInterface
+  interface Guard {
+    void check() throws IOException;
+  }
+
+  /** What is sent, again for each attempt. */
+  record Body(long length, String sha256, PublisherFactory publishers) {
+    static final Body NONE =
+        new Body(0, AwsSignatureV4.sha256(new byte[0]), HttpRequest.BodyPublishers::noBody);
+
+    static Body of(byte[] bytes) {
+      return new Body(
+          bytes.length,
+          AwsSignatureV4.sha256(bytes),
+          () -> HttpRequest.BodyPublishers.ofByteArray(bytes));
+    }
+
+    static Body of(Path file, long length, String sha256) {
+      return new Body(length, sha256, () -> HttpRequest.BodyPublishers.ofFile(file));
+    }
+  }
+
+  @FunctionalInterface
+  interface PublisherFactory {
+    BodyPublisher open() throws FileNotFoundException;
+  }
+
+  /**
+   * What was answered.
+   *
+   * @param repeated whether an earlier attempt may have been carried out without our knowing
+   */
+  record S3Response(HttpResponse<byte[]> response, boolean repeated) {
+    int status() {
+      return response.statusCode();
+    }
+
+    String header(String name) {
+      return response.headers().firstValue(name).orElse("");
+    }
+  }
+
+  /** Asks until there is an answer that trying again would not change. */
+  S3Response send(S3Request ask) throws IOException {
+    IOException failure = new IOException("nobody asked");
+    boolean repeated = false;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+      if (attempt > 0) {
+        pause(attempt);
+      }
+      ask.guard().check();
+      try {
+        HttpResponse<byte[]> response = attempt(ask);
+        if (!TRY_AGAIN.contains(response.statusCode())) {
+          return new S3Response(response, repeated);
+        }
+        failure = S3Errors.of(this + ": " + ask.method(), response);
+      } catch (IOException e) {
+        failure = new IOException(this + " does not answer: " + e.getMessage(), e);
+      }
+      repeated = true;
+    }
+    throw failure;
+  }
+
+  /** Asks, and fails unless the status is one of these. */
+  S3Response send(S3Request ask, Integer... wanted) throws IOException {
+    S3Response answer = send(ask);
+    if (!Set.of(wanted).contains(answer.status())) {
+      throw S3Errors.of(this + ": " + ask.method() + " " + ask.key(), answer.response());
+    }
+    return answer;
+  }
+
+  private void pause(int attempt) throws IOException {
+    long longest = firstPause.toMillis() << attempt;
+    try {
+      Thread.sleep(ThreadLocalRandom.current().nextLong(longest / 2, longest));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted while the bucket was asked again", e);
+    }
+  }
+
+  private HttpResponse<byte[]> attempt(S3Request ask) throws IOException {
+    CompletableFuture<HttpResponse<byte[]>> answer =
+        client.sendAsync(
+            request(ask),
+            BodyHandlers.limiting(
+                BodyHandlers.ofByteArray(), Math.max(ask.maxResponseBytes(), ERROR_BYTES)));
+    // The client's own timeout ends with the head of the answer; this one has the body too.
+    Duration most =
+        SHORTEST.plusSeconds((ask.body().length() + ask.maxResponseBytes()) / LEAST_BYTES_A_SECOND);
+    try {
+      return answer.get(most.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      throw new IOException("no answer within " + most.toSeconds() + " s", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted while the bucket was asked", e);
+    } catch (ExecutionException e) {
+      Throwable cause = e.getCause() == null ? e : e.getCause();
+      throw new IOException(
+          cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage(), e);
+    } finally {
+      answer.cancel(true);
+    }
+  }
+
+  private HttpRequest request(S3Request ask) throws IOException {
+    String host = config.host();
+    String key = ask.key().isEmpty() ? "" : config.prefix() + ask.key();
+    String path =
+        AwsSignatureV4.encode(
+            config.pathStyle()
+                ? "/" + config.bucket() + (key.isEmpty() ? "" : "/" + key)
+                : "/" + key,
+            true);
+    Map<String, String> headers = new TreeMap<>(ask.headers());
+    headers.put("x-amz-date", AwsSignatureV4.time(clock.instant()));
+    headers.put("x-amz-content-sha256", ask.body().sha256());
+    config
+        .token()
+        .ifPresent(token -> headers.put("x-amz-security-token", new String(token.reveal(), UTF_8)));
+    Map<String, String> signed = new TreeMap<>(headers);
+    signed.put("host", host);
+    String authorization =
+        AwsSignatureV4.of(
+            ask.method(),
+            path,
+            ask.query(),
+            signed,
+            config.region(),
+            config.accessKey(),
+            config.secretKey());
+    String query = ask.query().isEmpty() ? "" : "?" + AwsSignatureV4.query(ask.query());
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(
+                URI.create(config.endpoint().getScheme() + "://" + host + path + query))
+            .method(ask.method(), ask.body().publishers().open());
+    headers.forEach(request::header);
+    return request.header("authorization", authorization).build();
+  }
+
+  @Override
+  public void close() {
+    client.shutdownNow();
+  }
+
+  /** Names the bucket, without who we are there. */
+  @Override
+  public String toString() {
+    return "s3://" + config.bucket() + "/" + config.prefix();
+  }
+}

@@ -1,0 +1,52 @@
+package dev.isola.snapshot.s3;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import javax.xml.stream.XMLInputFactory;
+import javax.xml.stream.XMLStreamConstants;
+import javax.xml.stream.XMLStreamException;
+import javax.xml.stream.XMLStreamReader;
+
+/**
+ * One page of a bucket's list.
+ *
+ * @param next what to ask with for the page behind it; empty when this is the last
+ */
+record S3ListPage(List<String> keys, String next) {
+
+  static S3ListPage read(byte[] answer) throws IOException {
+    XMLInputFactory factory = XMLInputFactory.newDefaultFactory();
+    factory.setProperty(XMLInputFactory.SUPPORT_DTD, false);
+    factory.setProperty(XMLInputFactory.IS_SUPPORTING_EXTERNAL_ENTITIES, false);
+    factory.setProperty(XMLInputFactory.IS_COALESCING, true);
+    List<String> keys = new ArrayList<>();
+    String next = "";
+    boolean more = false;
+    boolean list = false;
+    try {
+      XMLStreamReader xml = factory.createXMLStreamReader(new ByteArrayInputStream(answer));
+      while (xml.hasNext()) {
+        if (xml.next() == XMLStreamConstants.START_ELEMENT) {
+          switch (xml.getLocalName()) {
+            case "ListBucketResult" -> list = true;
+            case "Key" -> keys.add(xml.getElementText());
+            case "NextContinuationToken" -> next = xml.getElementText();
+            case "IsTruncated" -> more = Boolean.parseBoolean(xml.getElementText());
+            default -> {
+              // Sizes, times and owners are of no use here.
+            }
+          }
+        }
+      }
+      xml.close();
+    } catch (XMLStreamException e) {
+      throw new IOException("the list of the bucket cannot be read", e);
+    }
+    if (!list || (more && next.isEmpty())) {
+      throw new IOException("the list of the bucket is none, or does not say how it goes on");
+    }
+    return new S3ListPage(List.copyOf(keys), more ? next : "");
+  }
+}

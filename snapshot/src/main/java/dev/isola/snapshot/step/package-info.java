@@ -1,5 +1,0 @@
-/** The moments at which an end of the process leaves something half done. */
-@NullMarked
-package dev.isola.snapshot.step;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,8 +1,0 @@
-package dev.isola.snapshot.blob;
-
-class FolderBlobsTest extends BlobsContract {
-  @Override
-  protected Blobs place() {
-    return new FolderBlobs(folder.resolve("store"));
-  }
-}

@@ -1,0 +1,84 @@
+package dev.isola.store;
+
+import dev.isola.spi.SandboxState;
+import java.time.Instant;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Which sandboxes to list; what is empty does not narrow.
+ *
+ * @param labels every one of them has to match
+ * @param startedAfter when they were ordered
+ * @param newestFirst the oldest come first otherwise
+ */
+public record EntryFilter(
+    Optional<String> tenant,
+    Set<SandboxState> states,
+    Optional<String> provider,
+    Map<String, String> labels,
+    Optional<Boolean> pooled,
+    Optional<Instant> startedAfter,
+    boolean newestFirst) {
+
+  static final Set<SandboxState> NOT_DESTROYED =
+      Set.copyOf(EnumSet.complementOf(EnumSet.of(SandboxState.DESTROYED)));
+
+  public static final EntryFilter ALL =
+      new EntryFilter(
+          Optional.empty(),
+          Set.of(),
+          Optional.empty(),
+          Map.of(),
+          Optional.empty(),
+          Optional.empty(),
+          false);
+
+  public EntryFilter {
+    states = Set.copyOf(states);
+    labels = Map.copyOf(labels);
+  }
+
+  public EntryFilter tenant(String name) {
+    return new EntryFilter(
+        Optional.of(name), states, provider, labels, pooled, startedAfter, newestFirst);
+  }
+
+  public EntryFilter states(SandboxState first, SandboxState... more) {
+    return new EntryFilter(
+        tenant, EnumSet.of(first, more), provider, labels, pooled, startedAfter, newestFirst);
+  }
+
+  /** Narrows to everything of which something may be left. */
+  public EntryFilter notDestroyed() {
+    return new EntryFilter(
+        tenant, NOT_DESTROYED, provider, labels, pooled, startedAfter, newestFirst);
+  }
+
+  public EntryFilter provider(String name) {
+    return new EntryFilter(
+        tenant, states, Optional.of(name), labels, pooled, startedAfter, newestFirst);
+  }
+
+  public EntryFilter label(String name, String value) {
+    Map<String, String> more = new java.util.HashMap<>(labels);
+    more.put(name, value);
+    return new EntryFilter(tenant, states, provider, more, pooled, startedAfter, newestFirst);
+  }
+
+  public EntryFilter pooled(boolean unclaimed) {
+    return new EntryFilter(
+        tenant, states, provider, labels, Optional.of(unclaimed), startedAfter, newestFirst);
+  }
+
+  public EntryFilter startedAfter(Instant time) {
+    return new EntryFilter(
+        tenant, states, provider, labels, pooled, Optional.of(time), newestFirst);
+  }
+
+  public EntryFilter newestFirst(boolean reversed) {
+    return new EntryFilter(tenant, states, provider, labels, pooled, startedAfter, reversed);
+  }
+}

@@ -1,0 +1,80 @@
+package dev.isola.store;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.sql.SQLException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** Turns what a database says into what a caller can act on. */
+interface SqlExceptionTranslator {
+
+  /**
+   * Returns the exception for {@code error}.
+   *
+   * @param committing whether it came while committing: then it may have happened, unless the
+   *     database says that it did not
+   */
+  SandboxException translate(SQLException error, boolean committing);
+
+  static SandboxException outcomeUnknown(String place, @Nullable Throwable cause) {
+    return Fault.of(
+            ErrorCode.OUTCOME_UNKNOWN,
+            "the ledger " + place + " did not say whether the write is stored",
+            "read it again before you repeat the write")
+        .exception(cause);
+  }
+
+  static SandboxException diskFull(String place, SQLException cause) {
+    return Fault.of(
+            ErrorCode.DISK_FULL,
+            "the disk of the ledger " + place + " is full; nothing was written",
+            "free some space; the ledger goes on by itself")
+        .with("resource", "disk")
+        .exception(cause);
+  }
+
+  static SandboxException deadlineExceeded(
+      String place, Duration deadline, @Nullable Throwable cause) {
+    return Fault.of(
+            ErrorCode.DEADLINE_EXCEEDED,
+            "the ledger "
+                + place
+                + " did not get to the call within "
+                + deadline.toMillis()
+                + " ms; nothing was written",
+            "try again, and look for a slow disk or too many writers")
+        .exception(cause);
+  }
+
+  static SandboxException cancelled(String place, @Nullable Throwable cause) {
+    return Fault.of(
+            ErrorCode.CANCELLED,
+            "the call to the ledger " + place + " was interrupted; nothing was written",
+            "")
+        .exception(cause);
+  }
+
+  static SandboxException closed(String place) {
+    return Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE, "the ledger " + place + " is closed", "open it again")
+        .exception();
+  }
+
+  static SandboxException unreachable(String place, String code, @Nullable Throwable cause) {
+    return Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            "the ledger " + place + " cannot be used now (" + code + ")",
+            "check that the database is there and can be reached")
+        .exception(cause);
+  }
+
+  static SandboxException bug(String place, String code, @Nullable Throwable cause) {
+    return Fault.of(
+            ErrorCode.INTERNAL,
+            "the ledger " + place + " refused a statement (" + code + ")",
+            "report this with the log of the server")
+        .exception(cause);
+  }
+}

@@ -1,0 +1,10 @@
+package dev.isola.store;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+
+/** Something done on a connection. It may be run again after a rollback. */
+interface SqlWork<T extends @Nullable Object> {
+  T run(Connection connection) throws SQLException;
+}

@@ -1,0 +1,163 @@
+package dev.isola.testing;
+
+import dev.isola.conformance.TemporaryInstallation;
+import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Makes, uses and destroys sandboxes again and again, and kills what it can lay hands on in
+ * between: the processes of a sandbox while it is being made and while it runs, from outside and
+ * from within. What is left at the end is for a census to find.
+ */
+public final class SandboxStress {
+  /** How a round is disturbed. */
+  private enum Kill {
+    NOTHING,
+    /** Whatever bears the sandbox's mark, while it is being made. */
+    WHILE_MADE,
+    /** Whatever bears the sandbox's mark, while a command runs. */
+    WHILE_RUNNING,
+    /** Everything the sandbox itself may kill. */
+    FROM_WITHIN
+  }
+
+  /**
+   * What came of the rounds.
+   *
+   * @param answered commands that gave the expected result
+   * @param killed rounds in which something was killed
+   * @param refused calls that failed as they should, after a kill
+   */
+  public record StressSummary(int rounds, int answered, int killed, int refused) {}
+
+  private final TemporaryInstallation trial;
+  private final AtomicInteger answered = new AtomicInteger();
+  private final AtomicInteger killed = new AtomicInteger();
+  private final AtomicInteger refused = new AtomicInteger();
+
+  public SandboxStress(TemporaryInstallation trial) {
+    this.trial = trial;
+  }
+
+  /**
+   * Runs {@code rounds} of them on two threads, of which one in five is disturbed.
+   *
+   * @throws AssertionError when an undisturbed round fails
+   */
+  public StressSummary run(Provider provider, int rounds, long seed) throws InterruptedException {
+    List<Throwable> failures = new ArrayList<>();
+    AtomicInteger next = new AtomicInteger();
+    Runnable work =
+        () -> {
+          for (int i = next.getAndIncrement(); i < rounds; i = next.getAndIncrement()) {
+            try {
+              round(provider, new Random(seed + i));
+            } catch (RuntimeException | Error | InterruptedException e) {
+              synchronized (failures) {
+                failures.add(new AssertionError("round " + i + " of seed " + seed, e));
+              }
+            }
+          }
+        };
+    List<Thread> threads = List.of(Thread.ofVirtual().start(work), Thread.ofVirtual().start(work));
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    if (!failures.isEmpty()) {
+      throw new AssertionError(failures.size() + " rounds failed", failures.getFirst());
+    }
+    return new StressSummary(rounds, answered.get(), killed.get(), refused.get());
+  }
+
+  private void round(Provider provider, Random random) throws InterruptedException {
+    SandboxId id = SandboxId.random(random);
+    Kill kill = random.nextInt(5) > 0 ? Kill.NOTHING : Kill.values()[1 + random.nextInt(3)];
+    Thread killer = null;
+    if (kill == Kill.WHILE_MADE) {
+      int after = random.nextInt(12);
+      killer = Thread.ofVirtual().start(() -> killMarked(id, after));
+    }
+    try {
+      SandboxSpec spec =
+          SandboxSpec.builder(id)
+              .deadline(Duration.ofMinutes(5))
+              .startupTimeout(Duration.ofSeconds(20))
+              .build();
+      use(provider.create(spec), kill, random);
+    } catch (SandboxException e) {
+      if (kill == Kill.NOTHING) {
+        throw e;
+      }
+      refused.incrementAndGet();
+    } finally {
+      if (killer != null) {
+        killer.join();
+      }
+      provider.destroy(id, random.nextBoolean() ? DestroyOptions.NORMAL : DestroyOptions.FORCE);
+    }
+    if (kill != Kill.NOTHING) {
+      killed.incrementAndGet();
+    }
+  }
+
+  private void use(Sandbox sandbox, Kill kill, Random random) {
+    sandbox.start(Command.shell("sleep 1000 & setsid sleep 1000 & sleep 1000")).close();
+    switch (kill) {
+      case WHILE_RUNNING -> killMarked(sandbox.id(), 0);
+      case FROM_WITHIN -> sandbox.start(Command.shell("kill -9 -1; kill -9 1")).close();
+      default -> {}
+    }
+    String word = "round-" + random.nextInt(1_000_000);
+    ExecResult result = sandbox.run(Command.shell("echo " + word));
+    if (result.stdout().text().equals(word + "\n")) {
+      answered.incrementAndGet();
+    } else if (kill == Kill.NOTHING) {
+      throw new AssertionError("an undisturbed command answered " + result);
+    } else {
+      refused.incrementAndGet();
+    }
+  }
+
+  /** Kills one process after the other that has the sandbox's marks on its command line. */
+  private void killMarked(SandboxId id, int afterMillis) {
+    try {
+      Thread.sleep(afterMillis);
+      String marks = "--instance\0" + trial.instance().value() + "\0--sandbox\0" + id.value();
+      try (DirectoryStream<Path> processes = Files.newDirectoryStream(Path.of("/proc"), "[1-9]*")) {
+        for (Path process : processes) {
+          if (commandLine(process).contains(marks)) {
+            ProcessHandle.of(Long.parseLong(process.getFileName().toString()))
+                .ifPresent(ProcessHandle::destroyForcibly);
+          }
+        }
+      }
+    } catch (IOException e) {
+      throw new IllegalStateException("/proc cannot be listed", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static String commandLine(Path process) {
+    try {
+      return Files.readString(process.resolve("cmdline"));
+    } catch (IOException gone) {
+      return "";
+    }
+  }
+}
