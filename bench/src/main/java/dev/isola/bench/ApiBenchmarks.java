@@ -26,8 +26,9 @@ import java.util.Random;
 import java.util.Set;
 
 /**
- * The same work over HTTP and in this process: a command, a line through a running one, a large
- * file. Server and clients are in this process too, so what clients cost is in it.
+ * The same work over HTTP and in process: a command, a line through a running command, and a
+ * large file. Server and clients share this process, so the results include the cost of the
+ * clients.
  */
 final class ApiBenchmarks {
   private static final String PROGRAM = "/bin/true";
@@ -116,7 +117,10 @@ final class ApiBenchmarks {
         });
   }
 
-  /** A line into {@code cat} and out again: how long an event is on its way. */
+  /**
+   * Sends a line through {@code cat} and waits for it to come back, which measures the latency of
+   * events.
+   */
   private Benchmark lines() {
     List<BenchSubject> contestants = new ArrayList<>();
     for (BenchProvider entrant : arena.providers()) {
@@ -226,7 +230,7 @@ final class ApiBenchmarks {
     return files("api-download", contestants);
   }
 
-  /** Makes a contestant of one that reads what was put there before the first round. */
+  /** Returns a subject that reads a file uploaded before the first round. */
   private BenchSubject reading(BenchEngine housed, String name, BenchSubject.Iteration once) {
     BenchSubject timed =
         BenchSubject.timed(

@@ -22,8 +22,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * A connection to a server of ours that is kept, and no more than it needs: what a client costs is
- * in every figure. Not for several threads.
+ * A minimal HTTP client on one persistent connection. It is minimal because its cost is part of
+ * every result. Not thread-safe.
  */
 final class ApiClient implements AutoCloseable {
   private static final int PATIENCE_MS = 60_000;
@@ -50,7 +50,7 @@ final class ApiClient implements AutoCloseable {
     return new ApiClient(socket, key);
   }
 
-  /** Sends a request and returns the answer, which has to be a good one. */
+  /** Sends a request and returns the body of the response, which must be a success. */
   String send(String method, String path, String body) throws IOException {
     byte[] content = body.getBytes(UTF_8);
     ByteArrayOutputStream request = new ByteArrayOutputStream(512 + content.length);
@@ -77,19 +77,22 @@ final class ApiClient implements AutoCloseable {
     }
   }
 
-  /** Begins a stream of events; {@link #awaitEvent} reads it. Good for nothing else then. */
+  /**
+   * Opens an event stream, which {@link #awaitEvent} reads. The connection can then serve nothing
+   * else.
+   */
   void follow(String path) throws IOException {
     out.write(head("GET", path, 0));
     requireSuccess(new HashMap<>());
   }
 
-  /** Returns when an event of that name has come. */
+  /** Returns when an event of that name has arrived. */
   void awaitEvent(String name) throws IOException {
     while (!line().equals("event: " + name)) {
-      // A chunk's length, an empty line, a comment.
+      // A chunk length, an empty line or a comment.
     }
     while (!line().startsWith("data: ")) {
-      // Its id.
+      // The id of the event.
     }
   }
 
@@ -116,7 +119,7 @@ final class ApiClient implements AutoCloseable {
     }
   }
 
-  /** Tells whether the server may have closed it for having been silent. */
+  /** Tells whether the server may have closed the idle connection. */
   boolean isStale() {
     return System.nanoTime() - spoke > FRESH.toNanos();
   }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** An OCI runtime alone: {@code runc run} of a bundle, with no engine around it. */
+/** An OCI runtime alone: {@code runc run} of a bundle, without an engine. */
 final class BareRuntime implements Peer {
   private static final int SLOWER = 20;
   private static final String UP = "isola-bench-up";
@@ -29,9 +29,7 @@ final class BareRuntime implements Peer {
     this.version = version;
   }
 
-  /**
-   * @throws IOException when it is not installed, or does not run here
-   */
+  /** @throws IOException if the runtime is not installed or does not work on this machine */
   static Peer open(String runtime, BenchEnvironment arena)
       throws IOException, InterruptedException {
     LocalProgram.requireInstalled(runtime);
@@ -51,8 +49,8 @@ final class BareRuntime implements Peer {
       found.runOnce();
       return found;
     } catch (IOException e) {
-      // Some refuse a machine that has both versions of control groups; without the second they
-      // run.
+      // Some runtimes refuse a host with both cgroup versions mounted; they work without the
+      // second.
       List<String> alone = new ArrayList<>(List.of(raw.path().toString(), "without-cgroup2"));
       alone.addAll(plain);
       BareRuntime second =

@@ -8,20 +8,20 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Measures providers through the contract, and beside them what the same work costs without:
+ * Measures providers through the provider contract, and next to them the same work without Isola:
  *
  * <ul>
- *   <li>{@code create}: from nothing to the first command's result, and what destroying takes;
- *   <li>{@code warm}: from an order to a sandbox that the engine's pool had ready, beside making
- *       one;
- *   <li>{@code exec}: a command in a running sandbox, one at a time and eight at once;
- *   <li>{@code files}: a large file in and out, a tree of small ones in and out;
- *   <li>{@code flood}: a command's output;
- *   <li>{@code density}: what many sandboxes cost that are there at once;
- *   <li>{@code api}: commands, events and a large file over HTTP, beside the same in this process;
- *   <li>{@code soak}: 64 clients over HTTP for a minute;
- *   <li>{@code snapshot}: all of a tree, what changed of it, the tree restored, ten forks of it.
- *   <li>{@code fork}: ten forks of a tree of small files, until each has answered.
+ *   <li>{@code create}: from no sandbox to the result of the first command, and destruction;
+ *   <li>{@code warm}: claiming a sandbox from the engine's warm pool, compared with creating one;
+ *   <li>{@code exec}: a command in a running sandbox, sequentially and with a concurrency of
+ * eight;
+ *   <li>{@code files}: uploading and downloading a large file and a tree of small files;
+ *   <li>{@code flood}: a large amount of command output;
+ *   <li>{@code density}: the cost of many idle sandboxes;
+ *   <li>{@code api}: commands, events and a large file over HTTP, compared with in-process calls;
+ *   <li>{@code soak}: 64 HTTP clients for one minute;
+ *   <li>{@code snapshot}: a full and an incremental snapshot of a tree, a restore, and ten forks;
+ *   <li>{@code fork}: ten forks of a tree of small files, until each has run a command.
  * </ul>
  */
 public final class Bench {
@@ -34,7 +34,7 @@ public final class Bench {
               Peers.NAMES.stream())
           .toList();
 
-  /** Is told what came out as soon as it is there. */
+  /** Receives each result as soon as it is available. */
   public interface Listener {
     void result(Result result);
 
@@ -50,9 +50,9 @@ public final class Bench {
   }
 
   /**
-   * Runs the plan; nothing is left of it afterwards.
+   * Runs the plan and removes everything it created.
    *
-   * @throws IOException when this machine has no room for it
+   * @throws IOException if this machine has no room for it
    */
   public Report run() throws IOException, InterruptedException {
     MachineReport machine = new MachineReport();

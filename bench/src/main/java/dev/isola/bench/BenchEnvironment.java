@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Where it all takes place: the entrants, the comparators and peers, a folder for files. */
+/**
+ * The environment of a benchmark run: the providers, the comparators and peers, and a scratch
+ * folder.
+ */
 final class BenchEnvironment implements AutoCloseable {
   private final BenchPlan plan;
   private final TemporaryFolder scratch = TemporaryFolder.create("isola-bench");
@@ -68,12 +71,12 @@ final class BenchEnvironment implements AutoCloseable {
     return scratch.path();
   }
 
-  /** Returns our C program, for whoever needs one that runs anywhere. */
+  /** Returns the static C program, for subjects that need a program without dependencies. */
   Optional<RawProgram> program() {
     return program;
   }
 
-  /** Returns our C program as a comparator, where it is wanted. */
+  /** Returns the C program as a comparator, if it is enabled. */
   Optional<RawProgram> raw() {
     return program.filter(found -> plan.against().contains("raw"));
   }
@@ -83,13 +86,14 @@ final class BenchEnvironment implements AutoCloseable {
     return peers;
   }
 
-  /** Makes a contestant of a peer; one that cannot is told. */
+  /** Creates a subject from the Docker CLI. A failure is recorded as a skipped subject. */
   interface SubjectFactory {
     BenchSubject of(EngineCli docker) throws IOException, InterruptedException;
   }
 
   /**
-   * Returns {@code docker cp} as a contestant, where it takes part; absent learns why it cannot.
+   * Returns {@code docker cp} as a subject if it is enabled and works; otherwise records why it
+   * was skipped.
    */
   List<BenchSubject> dockerCopySubjects(SubjectFactory making) {
     if (!(peers.get("docker") instanceof EngineCli docker)) {
@@ -113,7 +117,7 @@ final class BenchEnvironment implements AutoCloseable {
     return versions;
   }
 
-  /** Tells whether a comparator that is a program of this machine takes part. */
+  /** Tells whether a comparator that is a local program is enabled. */
   boolean isEnabled(String comparator) {
     return plan.against().contains(comparator)
         && (comparator.equals("processbuilder")
@@ -125,9 +129,7 @@ final class BenchEnvironment implements AutoCloseable {
     return entrants;
   }
 
-  /**
-   * Returns the provider of an entrant behind an engine; {@code absent} learns why there is none.
-   */
+  /** Returns an engine with the provider; if there is none, records why it was skipped. */
   Optional<BenchEngine> engine(BenchProvider entrant) {
     try {
       return Optional.of(
@@ -142,7 +144,7 @@ final class BenchEnvironment implements AutoCloseable {
     }
   }
 
-  /** Returns that engine behind a port; {@code absent} learns why there is none. */
+  /** Returns a server for that engine; if there is none, records why it was skipped. */
   Optional<BenchServer> server(BenchProvider entrant) {
     Optional<BenchEngine> house = engine(entrant);
     try {
@@ -155,7 +157,7 @@ final class BenchEnvironment implements AutoCloseable {
     }
   }
 
-  /** Has somebody closed before everything else. */
+  /** Registers a tool to close before everything else. */
   synchronized void closeFirst(SnapshotBenchmarks.SnapshotTool keeper) {
     keepers.add(keeper);
   }
@@ -175,12 +177,12 @@ final class BenchEnvironment implements AutoCloseable {
       try {
         Runtime.getRuntime().removeShutdownHook(hook);
       } catch (IllegalStateException e) {
-        // The JVM is ending already.
+        // The JVM is already shutting down.
       }
     }
   }
 
-  /** Sandboxes see to themselves when the JVM is told to end; containers and files do not. */
+  /** Removes containers and files. Sandboxes have shutdown hooks of their own. */
   private synchronized void cleanUp() {
     for (SnapshotBenchmarks.SnapshotTool keeper : keepers) {
       try {

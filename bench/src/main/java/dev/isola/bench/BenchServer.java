@@ -13,7 +13,10 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** An engine behind a port of loopback, as {@code isola serve} has it, and clients of it. */
+/**
+ * An HTTP server for an engine on a loopback port, as {@code isola serve} runs it, and its
+ * clients.
+ */
 final class BenchServer implements AutoCloseable {
   static final String SUFFIX = "-http";
   private static final String KEY = "isk_of_this_measurement_only";
@@ -58,7 +61,7 @@ final class BenchServer implements AutoCloseable {
     return name;
   }
 
-  /** Returns the path of the sandbox that commands share. */
+  /** Returns the path of the shared sandbox. */
   String sandbox() {
     return "/api/v1/sandboxes/" + housed.shared();
   }
@@ -67,12 +70,12 @@ final class BenchServer implements AutoCloseable {
     return ApiClient.connect(server.port(), KEY);
   }
 
-  /** Something done over a connection. */
+  /** An action on a client connection. */
   interface ClientAction {
     void with(ApiClient client) throws java.io.IOException;
   }
 
-  /** Does something over a connection that is kept for the next one. */
+  /** Runs an action on a pooled connection. */
   void withClient(ClientAction use) throws java.io.IOException {
     ApiClient kept = idle.poll();
     if (kept != null && kept.isStale()) {

@@ -10,13 +10,14 @@ import java.util.Map;
 import java.util.OptionalDouble;
 
 /**
- * One benchmark at one concurrency: all contestants take turns, so that a machine that gets busy
- * meanwhile is busy for all of them.
+ * One benchmark at one concurrency. The subjects take turns, so that other load on the machine
+ * affects all of them.
  *
- * @param reference whose median is the 1 of the ratios
- * @param workEach what one iteration does, in the unit of {@link Result#perSecond}
- * @param warmUp iterations before the clock counts, enough for the JIT to settle
- * @param afterwards what to call the cleaning up in the results; empty when it is not reported
+ * @param reference the subject whose median is the 1 of the ratios
+ * @param workPerIteration the work of one iteration, in the unit of {@link Result#perSecond}
+ * @param warmUp the number of iterations before measurement, enough for the JIT compiler to
+ * settle
+ * @param afterwards the name of the cleanup in the results; empty if it is not reported
  */
 record Benchmark(
     String benchmark,
@@ -29,10 +30,15 @@ record Benchmark(
     String afterwards) {
   private static final int ROUNDS = 10;
 
-  /** Who takes seconds for each needs no more to be warm. */
+  /**
+   * The maximum duration of a warm-up; a subject that takes seconds per iteration needs no more.
+   */
   private static final Duration WARM = Duration.ofSeconds(5);
 
-  /** Who has taken so long does no more rounds; {@code n} of its result says how many it did. */
+  /**
+   * The time after which a subject runs no further rounds; {@code n} of its result has the number
+   * of iterations.
+   */
   private static final Duration ENOUGH = Duration.ofSeconds(40);
 
   Benchmark(
@@ -46,7 +52,10 @@ record Benchmark(
     this(benchmark, reference, concurrency, n, warmUp, workEach, contestants, "");
   }
 
-  /** Plays it; a contestant that fails leaves, and {@code absent} learns why. */
+  /**
+   * Runs the benchmark. A subject that fails is removed, and the reason is added to {@code
+   * absent}.
+   */
   List<Result> run(List<SkippedSubject> absent) throws InterruptedException {
     Map<BenchSubject, Samples> times = new LinkedHashMap<>();
     for (BenchSubject contestant : subjects) {
@@ -88,7 +97,7 @@ record Benchmark(
       throws InterruptedException {
     Samples before = times.get(contestant);
     if (before == null || count == 0) {
-      return; // it left
+      return; // The subject failed.
     }
     try {
       times.put(contestant, before.plus(contestant.work().run(count, concurrency)));

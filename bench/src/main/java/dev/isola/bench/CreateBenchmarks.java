@@ -10,8 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * From nothing to the result of the first command: makes a sandbox, runs {@code true} in it. What
- * destroying it takes is told separately; a peer whose one command does both has only the sum.
+ * Measures from no sandbox to the result of the first command: creates a sandbox and runs {@code
+ * true} in it. Destruction is reported separately; a peer whose single command does both has only
+ * the total.
  */
 final class CreateBenchmarks {
   private static final Command TRUE = Command.argv("/bin/true");

@@ -18,7 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** Keeps many sandboxes of one provider alive at once, looks at them, and removes them all. */
+/** Keeps many sandboxes of one provider alive at once, measures them, and destroys them. */
 final class DensityRun {
   private static final Command TRUE = Command.argv("/bin/true");
 
@@ -33,7 +33,8 @@ final class DensityRun {
   }
 
   /**
-   * @throws IOException when a sandbox cannot be made or looked at; none is left then either
+   * @throws IOException if a sandbox cannot be created or measured; none remains in that case
+   * either
    */
   Density run() throws IOException {
     warmUp();
@@ -54,7 +55,7 @@ final class DensityRun {
         created = created.plus(Samples.of(taken, taken));
       }
       answered =
-          countResponsive(); // first: a sandbox that has worked is larger than one that has not
+          countResponsive(); // Before any command, which would increase the memory.
       look = look();
       grown = own();
     } finally {
@@ -75,7 +76,7 @@ final class DensityRun {
         census.leakedSince(before));
   }
 
-  /** The first one loads and compiles what the others use. */
+  /** The first sandbox loads and compiles the code that the others use. */
   private void warmUp() {
     Sandbox sandbox = entrant.provider().create(entrant.spec());
     try {
@@ -138,7 +139,7 @@ final class DensityRun {
           answered++;
         }
       } catch (SandboxException e) {
-        // It did not answer: it is not counted.
+        // A sandbox that does not respond is not counted.
       }
     }
     return answered;
@@ -158,7 +159,7 @@ final class DensityRun {
 
   private record Own(long privateBytes, long heapBytes) {}
 
-  /** Returns the memory of this process, once its garbage is collected. */
+  /** Returns the memory of this process after a garbage collection. */
   private Own own() throws IOException {
     System.gc();
     long heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();

@@ -18,8 +18,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Docker's engine by its API, over its unix socket: what a program does that does not start {@code
- * docker} each time. Connections are kept.
+ * Docker's engine through its API on the unix socket, the way a program uses it that does not
+ * start the {@code docker} CLI each time. Connections are kept alive.
  */
 final class DockerApi implements Peer {
   private static final int SLOWER = 40;
@@ -37,9 +37,7 @@ final class DockerApi implements Peer {
     this.image = image;
   }
 
-  /**
-   * @throws IOException when no engine answers there, or the image is not there
-   */
+  /** @throws IOException if no engine responds there, or it lacks the image */
   static DockerApi open(BenchPlan.Engines engines) throws IOException {
     if (!engines.docker().startsWith(SCHEME)) {
       throw new IOException("only an engine on a unix socket is measured, not " + engines.docker());
@@ -88,8 +86,8 @@ final class DockerApi implements Peer {
   }
 
   /**
-   * Returns who makes a container that stays, until it is started: what a provider of containers is
-   * to be compared with, which has no network by default.
+   * Returns subjects that create and start a container that stays up. They compare with container
+   * providers, whose sandboxes have no network by default.
    */
   List<BenchSubject> startSubjects() {
     return List.of(
@@ -138,7 +136,7 @@ final class DockerApi implements Peer {
     String body =
         Json.text(Json.object("AttachStdout", true, "AttachStderr", true, "Cmd", List.of("true")));
     String id = field(send("POST", "/containers/" + container + "/exec", body, 201), "Id");
-    // Answers with the output and ends when the command does.
+    // The response carries the output and ends when the command does.
     send(
         "POST",
         "/exec/" + id + "/start",
@@ -177,7 +175,7 @@ final class DockerApi implements Peer {
     return answer.text();
   }
 
-  /** Returns a member of an answer: a string or a number. */
+  /** Returns a string or number field of a response. */
   static String field(String json, String name) throws IOException {
     return JsonValue.parse(json.getBytes(UTF_8))
         .optionalText(name)

@@ -28,7 +28,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.OptionalLong;
 
-/** A sandbox with the tree in its workspace, whose engine keeps it. */
+/** Snapshots by the engine, of a sandbox with the tree in its workspace. */
 final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
   private static final Duration LIFETIME = Duration.ofHours(2);
 
@@ -85,8 +85,8 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
   }
 
   /**
-   * A server that people fork on has made sandboxes and forks before; the compiler is done with
-   * that.
+   * Creates sandboxes and forks until the JIT compiler is done with that code, as on a server
+   * that has been running for a while.
    */
   private void warmUp() throws IOException, InterruptedException {
     Parallel.run(
@@ -122,7 +122,9 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
     engine.destroy(other.id(), DestroyOptions.FORCE);
   }
 
-  /** What came before is compiled for a while after it; that is no part of what is measured. */
+  /**
+   * Waits for compilations that earlier work caused, so that they do not affect the measurement.
+   */
   private static void awaitCompiler() throws InterruptedException {
     CompilationMXBean compiler = ManagementFactory.getCompilationMXBean();
     if (compiler == null || !compiler.isCompilationTimeMonitoringSupported()) {
@@ -220,6 +222,6 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
 
   @Override
   public void close() {
-    // Its engine has drained.
+    // The engine is already draining.
   }
 }

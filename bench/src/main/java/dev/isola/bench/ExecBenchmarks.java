@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Runs {@code /bin/true} in a sandbox that is there already: what a command costs. */
+/** Measures {@code /bin/true} in a running sandbox: the cost of a command. */
 final class ExecBenchmarks {
   private static final String PROGRAM = "/bin/true";
   private static final Command TRUE = Command.argv(PROGRAM);
@@ -45,7 +45,7 @@ final class ExecBenchmarks {
     for (BenchProvider entrant : arena.providers()) {
       contestants.add(BenchSubject.timed(entrant.name(), () -> run(entrant.sandbox())));
       if (arena.isEnabled("engine")) {
-        // Looked up for each command, as a server does it that is asked for each.
+        // The sandbox is looked up for each command, as a server does for each request.
         arena
             .engine(entrant)
             .ifPresent(

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 
-/** Moves one large file from this machine into a sandbox, and from a sandbox to this machine. */
+/** Uploads one large file to a sandbox, and downloads one. */
 final class FileBenchmarks {
   private static final String THERE = "isola-bench-file";
   private static final int N = 5;
@@ -88,7 +88,7 @@ final class FileBenchmarks {
     return event("files-read", contestants);
   }
 
-  /** Puts the file there before the first round and leaves it there, as the source of cp stays. */
+  /** Uploads the file before the first round and keeps it there, as the source of cp stays too. */
   private void uploadOnce(BenchProvider entrant) throws IOException {
     if (uploaded.add(entrant.name())) {
       upload(entrant.sandbox().files());

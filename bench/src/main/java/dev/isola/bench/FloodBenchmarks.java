@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Reads a flood of output from one command. */
+/** Reads a large amount of output from one command. */
 final class FloodBenchmarks {
   private static final int N = 5;
 

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Programs of this machine. */
+/** Runs local programs. */
 final class LocalProgram {
   private static final long PATIENCE_SECONDS = 60;
   private static final int LONGEST_WORDS = 400;
@@ -26,16 +26,14 @@ final class LocalProgram {
     return false;
   }
 
-  /**
-   * @throws IOException when it is not installed
-   */
+  /** @throws IOException if the program is not installed */
   static void requireInstalled(String name) throws IOException {
     if (!isInstalled(name)) {
       throw new IOException("not installed");
     }
   }
 
-  /** Runs a program that has to succeed and to say nothing. */
+  /** Runs a program that must succeed without output. */
   static void run(String... words) throws IOException, InterruptedException {
     String said = output(List.of(words));
     if (!said.isEmpty()) {
@@ -44,10 +42,10 @@ final class LocalProgram {
   }
 
   /**
-   * Runs a program that has to succeed. What it says is told when it fails; of what it leaves
-   * running nobody waits for the output.
+   * Runs a program that must succeed. A failure reports its output. The method does not wait for
+   * output of processes that the program leaves running.
    *
-   * @param environment added to ours
+   * @param environment variables to add to the current environment
    */
   static void run(Map<String, String> environment, List<String> words)
       throws IOException, InterruptedException {
@@ -79,7 +77,7 @@ final class LocalProgram {
     return said.strip().replaceAll("\\s+", " ");
   }
 
-  /** Runs a program that removes something; when it fails, something is left, and is named. */
+  /** Runs a cleanup program. A failure prints what remains. */
   static void cleanUp(Map<String, String> environment, List<String> words) {
     try {
       run(environment, words);
@@ -91,7 +89,7 @@ final class LocalProgram {
     }
   }
 
-  /** Runs a program that has to succeed, and returns what it writes. */
+  /** Runs a program that must succeed and returns its output. */
   static String output(List<String> words) throws IOException, InterruptedException {
     return output(Map.of(), words);
   }
@@ -114,7 +112,7 @@ final class LocalProgram {
     }
   }
 
-  /** Waits for a program that has to succeed. */
+  /** Waits for a program that must succeed. */
   static void await(Process process) throws IOException, InterruptedException {
     int code = process.waitFor();
     if (code != 0) {

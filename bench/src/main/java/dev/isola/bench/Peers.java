@@ -5,14 +5,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The peers that are there. Nobody is started who does not run already. */
+/** Opens the available peers. An engine that does not run is not started. */
 final class Peers {
   static final List<String> NAMES =
       List.of("docker", "docker-api", "podman", "bwrap", "crun", "runc", "runsc");
 
   private Peers() {}
 
-  /** Opens those the plan names; {@code absent} learns of the others, and why. */
+  /**
+   * Opens the peers that the plan names, and adds the unavailable ones with the reason to {@code
+   * absent}.
+   */
   static Map<String, Peer> open(BenchPlan plan, BenchEnvironment arena, List<SkippedSubject> absent)
       throws InterruptedException {
     Map<String, Peer> found = new LinkedHashMap<>();

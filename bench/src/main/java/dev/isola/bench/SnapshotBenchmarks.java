@@ -8,9 +8,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Snapshots of a tree in a sandbox, through the engine, beside {@code tar | zstd}, {@code restic}
- * and {@code docker commit} of the same tree: all of it, then after one file in a hundred changed,
- * then made once more, then ten sandboxes with it at once.
+ * Snapshots of a tree in a sandbox through the engine, compared with {@code tar | zstd}, {@code
+ * restic} and {@code docker commit} of the same tree: a full snapshot, an incremental one after
+ * changing one file in a hundred, a restore, and ten concurrent forks.
  */
 final class SnapshotBenchmarks {
   private static final int N = 5;
@@ -18,29 +18,29 @@ final class SnapshotBenchmarks {
 
   private SnapshotBenchmarks() {}
 
-  /** One who keeps trees. Each call does what its name says, once. */
+  /** A tool that captures and restores a tree. Each method does its work once. */
   interface SnapshotTool extends AutoCloseable {
     String name();
 
-    /** Keeps all of the tree, as if for the first time; {@link #discard} precedes it. */
+    /** Captures the whole tree as if for the first time, after {@link #discard}. */
     BytesMoved captureFull() throws IOException, InterruptedException;
 
-    /** Throws away what was kept. */
+    /** Discards all captures. */
     void discard() throws IOException, InterruptedException;
 
-    /** Runs a shell text in the folder of the tree. */
+    /** Runs a shell script in the folder of the tree. */
     void change(String script) throws IOException, InterruptedException;
 
-    /** Keeps the tree once more. */
+    /** Captures the tree again after a change. */
     BytesMoved captureChanged() throws IOException, InterruptedException;
 
-    /** Makes the tree that was kept last once more, where a command could use it. */
+    /** Restores the last capture to a place where a command can use it. */
     void restore() throws IOException, InterruptedException;
 
-    /** Makes the tree of now ten times, each where a command could use it. */
+    /** Copies the current tree ten times, each to a place where a command can use it. */
     void forkTen() throws IOException, InterruptedException;
 
-    /** Removes what {@link #restore} and {@link #forkTen} made. */
+    /** Removes the results of {@link #restore} and {@link #forkTen}. */
     void cleanUp() throws IOException, InterruptedException;
 
     @Override
@@ -80,7 +80,7 @@ final class SnapshotBenchmarks {
         forks(n, tree, keepers));
   }
 
-  /** Ten forks alone, of a tree of small files. */
+  /** Returns the fork benchmark alone, on a tree of small files. */
   static List<Benchmark> forks(BenchEnvironment arena, BenchPlan plan)
       throws IOException, InterruptedException {
     SnapshotTree tree = SnapshotTree.small(arena.folder().resolve("fork-tree"), plan.sizes());
@@ -104,7 +104,7 @@ final class SnapshotBenchmarks {
     return keepers;
   }
 
-  /** Something is changed before each time, so that nobody can have it from the time before. */
+  /** Changes the tree before each iteration, so that no tool can reuse an earlier result. */
   private static Benchmark forks(int n, SnapshotTree tree, List<SnapshotTool> keepers) {
     return event(
         "fork-10",

@@ -11,7 +11,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** What somebody would keep a tree with instead. */
+/** The tools that engine snapshots are compared with. */
 final class SnapshotPeers {
   private SnapshotPeers() {}
 
@@ -39,7 +39,7 @@ final class SnapshotPeers {
     LocalProgram.output(List.of("sh", "-ec", "cd '" + folder + "'; " + script));
   }
 
-  /** {@code tar | zstd} into a file. */
+  /** {@code tar | zstd} to a file. */
   private static final class Tar implements SnapshotBenchmarks.SnapshotTool {
     private final Path folder;
     private final SnapshotTree tree;
@@ -102,7 +102,7 @@ final class SnapshotPeers {
     public void close() {}
   }
 
-  /** {@code restic} into a repository of this machine. */
+  /** {@code restic} to a local repository. */
   private static final class Restic implements SnapshotBenchmarks.SnapshotTool {
     private static final Map<String, String> PASSWORD = Map.of("RESTIC_PASSWORD", "bench");
     private static final Pattern PACKED = Pattern.compile("\"data_added_packed\":(\\d+)");
@@ -178,7 +178,7 @@ final class SnapshotPeers {
     public void close() {}
   }
 
-  /** {@code docker commit} of a container that has the tree in its own layer. */
+  /** {@code docker commit} of a container with the tree in its writable layer. */
   private static final class Docker implements SnapshotBenchmarks.SnapshotTool {
     private static final String IMAGE = "isola-bench-snapshot";
 
@@ -233,7 +233,7 @@ final class SnapshotPeers {
     @Override
     public void change(String script) throws IOException, InterruptedException {
       docker("exec", "-w", "/tree", source, "sh", "-ec", script);
-      discard(); // the image before, so that they do not fill the disk; that is not timed
+      discard(); // Removes the previous image, untimed, so that images do not fill the disk.
     }
 
     @Override

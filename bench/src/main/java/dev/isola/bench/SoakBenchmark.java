@@ -11,14 +11,14 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.LongStream;
 
-/** Many clients for a while; one error and there is no figure. */
+/** Many concurrent clients for a period of time. A single error invalidates the result. */
 final class SoakBenchmark {
   private static final int CLIENTS = 64;
   private static final int SECONDS = 60;
 
   private SoakBenchmark() {}
 
-  /** {@code n} of the plan is how many seconds. */
+  /** Returns the benchmark; {@code n} of the plan is its duration in seconds. */
   static List<Benchmark> of(BenchEnvironment arena, BenchPlan plan) {
     Duration time = Duration.ofSeconds(plan.n().orElse(SECONDS));
     List<BenchSubject> contestants = new ArrayList<>();

@@ -16,9 +16,9 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Moves a tree of small files from a folder of this machine into a sandbox, and back into one. Each
- * round has a folder of its own, and nothing is removed before the end: ext4 passes over inodes
- * that were freed a moment ago one by one, so what one contestant removes the next would pay for.
+ * Uploads a tree of small files to a sandbox, and downloads one. Each round uses new folders and
+ * nothing is removed before the end: ext4 skips recently freed inodes one by one, so a removal
+ * would slow down the next subject.
  */
 final class TreeBenchmarks {
   private static final String THERE = "isola-bench-tree";
@@ -40,7 +40,7 @@ final class TreeBenchmarks {
 
   static List<Benchmark> of(BenchEnvironment arena, BenchPlan plan) throws IOException {
     if (!LocalProgram.isInstalled("tar")) {
-      return List.of(); // both ends need it; it is among the absent
+      return List.of(); // Both ends need tar, which is reported as skipped.
     }
     TreeBenchmarks events = new TreeBenchmarks(arena, plan);
     events.makeSource();
@@ -68,7 +68,7 @@ final class TreeBenchmarks {
     return event("tree-in", contestants);
   }
 
-  /** Returns where it is in the sandbox. */
+  /** Returns the path in the sandbox. */
   private String upload(FileSystem files) throws IOException, InterruptedException {
     String there = THERE + round.incrementAndGet();
     Process tar = pack();
@@ -99,7 +99,7 @@ final class TreeBenchmarks {
     return event("tree-out", contestants);
   }
 
-  /** The tree to be read is put there once, as the source of {@code tar} is. */
+  /** Uploads the tree to read once; the source of {@code tar} is created once too. */
   private String once(String entrant, FileSystem files) throws IOException, InterruptedException {
     String there = uploaded.get(entrant);
     if (there == null) {

@@ -8,9 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * From the order to the sandbox, without a first command: one that the engine's pool had ready, one
- * that the engine had to make, and what making one takes the provider alone. Before each order the
- * pool is full, and what was handed out is destroyed; neither is timed.
+ * Measures the creation of a sandbox without a first command: one that the engine's pool has
+ * ready, one that the engine has to create, and one created by the provider alone. Before each
+ * iteration the pool is full and the previous sandbox is destroyed; neither is timed.
  */
 final class WarmBenchmarks {
   private static final int N = 50;

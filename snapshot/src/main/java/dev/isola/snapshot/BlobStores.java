@@ -11,18 +11,18 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.Map;
 
-/** Where a store is, as somebody wrote it down. */
+/** Opens a blob store from its configured location. */
 public final class BlobStores {
   private BlobStores() {}
 
   /**
-   * Returns the blobs of a place.
+   * Returns the blob store at a location.
    *
-   * @param place empty for {@code folder}, the path of another folder, or {@code
-   *     s3://BUCKET/PREFIX}
-   * @param settings of a bucket; see {@link S3Config#of}
-   * @param environment where they may stand instead
-   * @throws dev.isola.spi.error.InvalidRequest for what cannot be
+   * @param place empty text for {@code folder}, the path of another folder, or {@code
+   * s3://BUCKET/PREFIX}
+   * @param settings the settings of a bucket; see {@link S3Config#of}
+   * @param environment the environment variables that supply missing settings
+   * @throws dev.isola.spi.error.InvalidRequest if the location is invalid
    */
   public static BlobStore open(
       String place,
@@ -42,7 +42,7 @@ public final class BlobStores {
         return new FolderBlobStore(other);
       }
     } catch (InvalidPathException e) {
-      // Told below.
+      // Reported below.
     }
     throw Fault.of(
             ErrorCode.INVALID_REQUEST,

@@ -1,6 +1,6 @@
 package dev.isola.snapshot;
 
-/** A part of a sparse file that is there. */
+/** A range of a sparse file that holds data. */
 public record Extent(long offset, long length) {
   public Extent {
     if (offset < 0 || length < 0 || offset > Long.MAX_VALUE - length) {
@@ -8,7 +8,7 @@ public record Extent(long offset, long length) {
     }
   }
 
-  /** Returns the offset behind it. */
+  /** Returns the offset after the last byte. */
   public long end() {
     return offset + length;
   }

@@ -36,11 +36,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * Snapshots, each of them whole and never changed. A store has one owner at a time. Snapshots are
- * taken and read by any number of threads at once; collecting what nobody needs is done alone.
+ * Stores immutable snapshots. A store has one owner at a time. Any number of threads may write
+ * and read snapshots concurrently; garbage collection runs exclusively.
  */
 public final class SnapshotStore implements AutoCloseable {
-  /** Only the server looks into it. */
+  /** Only the server may read the folder. */
   private static final FileAttribute<Set<PosixFilePermission>> OWN =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
@@ -66,15 +66,14 @@ public final class SnapshotStore implements AutoCloseable {
   /**
    * Opens a store.
    *
-   * @param work a folder of this machine for what is not finished; what an owner that was killed
-   *     left there is removed
-   * @throws dev.isola.spi.error.Conflict when somebody has the store, or that folder
+   * @param work a local folder for unfinished files; the leftovers of a killed owner are removed
+   * @throws dev.isola.spi.error.Conflict if the store or the folder has another owner
    */
   public static SnapshotStore open(BlobStore blobs, Path work) {
     return open(blobs, work, FailpointListener.NONE);
   }
 
-  /** Opens a store and tells {@code steps} where it is. */
+  /** Opens a store that reports its failpoints to {@code steps}. */
   public static SnapshotStore open(BlobStore blobs, Path work, FailpointListener steps) {
     List<BlobStore.Claim> claims = new ArrayList<>();
     try {
@@ -136,7 +135,7 @@ public final class SnapshotStore implements AutoCloseable {
         .exception(e);
   }
 
-  /** Begins a snapshot; it exists once it is finished, and otherwise never. */
+  /** Starts a snapshot. It exists only after the writer finishes it. */
   public SnapshotWriter newWriter() {
     inside.acquireUninterruptibly();
     try {
@@ -149,7 +148,8 @@ public final class SnapshotStore implements AutoCloseable {
   }
 
   /**
-   * Returns all snapshots, oldest first; damaged ones are left out and named by {@link #verify}.
+   * Returns all snapshots, oldest first. Damaged snapshots are omitted; {@link #verify} reports
+   * them.
    */
   public List<Snapshot> list() {
     try {
@@ -158,7 +158,7 @@ public final class SnapshotStore implements AutoCloseable {
         try {
           manifests.find(id).ifPresent(all::add);
         } catch (DamagedException named) {
-          // see above
+          // {@link #verify} reports it.
         }
       }
       all.sort(Comparator.comparing(Snapshot::createdAt).thenComparing(Snapshot::id));
@@ -168,9 +168,7 @@ public final class SnapshotStore implements AutoCloseable {
     }
   }
 
-  /**
-   * @throws dev.isola.spi.error.NotFound when there is none
-   */
+  /** @throws dev.isola.spi.error.NotFound if the snapshot does not exist */
   public Snapshot get(String id) {
     try {
       return found(id);
@@ -191,10 +189,10 @@ public final class SnapshotStore implements AutoCloseable {
   }
 
   /**
-   * Opens a snapshot for reading. Every chunk is read and checked before this returns, so that
-   * nothing is restored in part.
+   * Opens a snapshot for reading. Reads and verifies every chunk before it returns, so that a
+   * damaged snapshot is never restored in part.
    *
-   * @throws dev.isola.spi.error.Gone with {@code SNAPSHOT_DAMAGED}, naming what is damaged
+   * @throws dev.isola.spi.error.Gone with {@code SNAPSHOT_DAMAGED}, naming the damaged object
    */
   public SnapshotReader open(String id) {
     inside.acquireUninterruptibly();
@@ -222,8 +220,8 @@ public final class SnapshotStore implements AutoCloseable {
   }
 
   /**
-   * Returns the files of a snapshot, in the order in which they were taken; of their content
-   * nothing is read. A later snapshot may add those that did not change as they are.
+   * Returns the entries of a snapshot in the order in which they were captured, without reading
+   * any content. A later snapshot can reuse the entries of unchanged files.
    */
   public List<SnapshotEntry> entries(String id) {
     try {
@@ -234,12 +232,12 @@ public final class SnapshotStore implements AutoCloseable {
     }
   }
 
-  /** Removes a snapshot; its space comes back with the next {@link #collectGarbage}. */
+  /** Removes a snapshot. The next {@link #collectGarbage()} reclaims its space. */
   public void remove(String id) {
     try {
       found(id);
     } catch (IOException damaged) {
-      // It goes all the same.
+      // A damaged snapshot can be removed too.
     }
     try {
       manifests.remove(id);
@@ -249,8 +247,8 @@ public final class SnapshotStore implements AutoCloseable {
   }
 
   /**
-   * Gives back what no snapshot needs; waits for those that are being taken or read, and whoever
-   * comes later waits for it.
+   * Reclaims the space that no snapshot uses. Waits for open writers and readers; new ones wait
+   * until it is done.
    */
   public GarbageStats collectGarbage() {
     inside.acquireUninterruptibly(EVERYBODY);
@@ -258,8 +256,9 @@ public final class SnapshotStore implements AutoCloseable {
   }
 
   /**
-   * Like {@link #collectGarbage()}, but waits no longer than that, and so keeps nobody waiting
-   * longer: what comes from a sandbox may take its time. Empty when it could not begin.
+   * Like {@link #collectGarbage()}, but gives up after {@code patience}, because a writer that
+   * reads from a slow sandbox would otherwise block new writers and readers for long. Returns
+   * empty if collection could not start.
    */
   public Optional<GarbageStats> collectGarbage(Duration patience) throws InterruptedException {
     return inside.tryAcquire(EVERYBODY, patience.toMillis(), TimeUnit.MILLISECONDS)
@@ -284,7 +283,7 @@ public final class SnapshotStore implements AutoCloseable {
     }
   }
 
-  /** Reads everything, and returns what is damaged: a name, and what is wrong with it. */
+  /** Reads the whole store and returns the name of each damaged object with the defect. */
   public Map<String, String> verify() {
     inside.acquireUninterruptibly();
     try {

@@ -21,7 +21,10 @@ import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** A snapshot on its way. Not for several threads; closing it unfinished leaves nothing. */
+/**
+ * Writes one snapshot. Not thread-safe. Closing the writer before {@link #finish} discards the
+ * snapshot.
+ */
 public final class SnapshotWriter implements AutoCloseable {
   private final ChunkWriter writer;
   private final Manifests manifests;
@@ -32,14 +35,12 @@ public final class SnapshotWriter implements AutoCloseable {
   private long bytes;
   private boolean closed;
 
-  /** A file whose content is stored or on its way, and which is added to nothing yet. */
+  /** A file whose content is stored or being stored, but that is not yet part of the snapshot. */
   public static final class StagedFile {
     private final SnapshotEntry file;
     private final ChunkWriter.@Nullable FileContent content;
 
-    /**
-     * @param content what is read of it now; null for content that an earlier snapshot has
-     */
+    /** @param content the content being stored; null if an earlier snapshot already has it */
     private StagedFile(SnapshotEntry file, ChunkWriter.@Nullable FileContent content) {
       this.file = file;
       this.content = content;
@@ -49,7 +50,7 @@ public final class SnapshotWriter implements AutoCloseable {
       return file.kind();
     }
 
-    /** Returns the same file by another name. */
+    /** Returns the same file under another path. */
     public StagedFile withPath(String other) {
       return new StagedFile(file.withPath(other), content);
     }
@@ -84,36 +85,36 @@ public final class SnapshotWriter implements AutoCloseable {
     this.leave = leave;
   }
 
-  /** Adds a file that this taking holds. */
+  /** Adds a file that this writer has staged. */
   public void add(StagedFile file) {
     rows.add(file);
     bytes += file.size();
   }
 
   /**
-   * Adds what has no content, or content that an earlier snapshot has read. Of that nothing is read
-   * again.
+   * Adds an entry without content, or a file whose content is already in the store and is not
+   * read again.
    *
-   * @throws dev.isola.spi.error.Gone with {@code SNAPSHOT_DAMAGED} when the store does not have it
+   * @throws dev.isola.spi.error.Gone with {@code SNAPSHOT_DAMAGED} if the store lacks the content
    */
   public void add(SnapshotEntry entry) {
     add(stage(entry));
   }
 
   /**
-   * Adds a file with its content. Long runs of zeros in it become holes.
+   * Adds a file with its content. Long runs of zeros become holes.
    *
-   * @param file its size and chunks are not looked at
+   * @param file the entry; its size and chunks are ignored
    */
   public void add(SnapshotEntry file, InputStream content) {
     add(stage(file, content));
   }
 
   /**
-   * Holds what has no content, or content that an earlier snapshot has read. Of that nothing is
+   * Stages an entry without content, or a file whose content is already in the store and is not
    * read again.
    *
-   * @throws dev.isola.spi.error.Gone with {@code SNAPSHOT_DAMAGED} when the store does not have it
+   * @throws dev.isola.spi.error.Gone with {@code SNAPSHOT_DAMAGED} if the store lacks the content
    */
   public StagedFile stage(SnapshotEntry entry) {
     for (ChunkId chunk : entry.chunks()) {
@@ -128,9 +129,9 @@ public final class SnapshotWriter implements AutoCloseable {
   }
 
   /**
-   * Stores the content of a file. Long runs of zeros in it become holes.
+   * Stores the content of a file. Long runs of zeros become holes.
    *
-   * @param file its size and chunks are not looked at
+   * @param file the entry; its size and chunks are ignored
    */
   public StagedFile stage(SnapshotEntry file, InputStream content) {
     try {
@@ -143,13 +144,13 @@ public final class SnapshotWriter implements AutoCloseable {
   }
 
   /**
-   * Adds a file of which only some parts are there. What lies between them costs nothing.
+   * Adds a sparse file. The ranges between the extents take no space.
    *
-   * @param file its size says where it ends; its chunks are not looked at
-   * @param extents the parts that are there, in order
-   * @param data those parts, one behind the other
-   * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} when the parts overlap, are
-   *     beyond the file's end, or longer than {@code data}
+   * @param file the entry; its size is the length of the file, its chunks are ignored
+   * @param extents the ranges that hold data, in order
+   * @param data the data of all extents, concatenated
+   * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} if extents overlap,
+   * exceed the file or are longer than {@code data}
    */
   public void add(SnapshotEntry file, List<Extent> extents, InputStream data) {
     try {
@@ -177,10 +178,10 @@ public final class SnapshotWriter implements AutoCloseable {
     }
   }
 
-  /** What was counted while it was taken. */
+  /** Totals of a snapshot. */
   public record Counts(long files, long bytes, long newBytes, long storedBytes, String checksum) {}
 
-  /** Makes the snapshot exist, durably. */
+  /** Commits the snapshot durably. */
   public Snapshot finish(Function<Counts, Snapshot> describe) {
     try {
       writer.commit();

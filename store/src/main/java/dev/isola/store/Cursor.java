@@ -9,7 +9,7 @@ import dev.isola.spi.error.SandboxException;
 import java.time.Instant;
 import java.util.Base64;
 
-/** A place in the list of sandboxes: right after this one. */
+/** A position in the list of sandboxes: directly after the given sandbox. */
 record Cursor(Instant createdAt, String id) {
   private static final String VERSION = "1";
 

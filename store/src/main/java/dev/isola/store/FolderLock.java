@@ -17,15 +17,16 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Says that a folder is ours. The kernel lets go of it when the process ends, however it ends; the
- * file stays, because removing it would let two processes lock two files of one name.
+ * Exclusive ownership of a folder, held through a file lock. The kernel releases the lock when
+ * the process ends for any reason. The lock file stays: if it were removed, two processes could
+ * each lock a different file of the same name.
  */
 final class FolderLock implements AutoCloseable {
   private static final String NAME = "ledger.lock";
 
   /**
-   * What this process has locked. A second channel on a file that is locked must not even be
-   * opened: closing it would let go of the first one's lock.
+   * The folders that this process has locked. A second channel must not even be opened on a
+   * locked file, because closing it would release the lock of the first channel.
    */
   private static final Set<Path> OURS = ConcurrentHashMap.newKeySet();
 
@@ -38,9 +39,9 @@ final class FolderLock implements AutoCloseable {
   }
 
   /**
-   * Makes the folder when it is missing and takes it.
+   * Creates the folder if it is missing, and locks it.
    *
-   * @throws dev.isola.spi.error.Conflict when somebody else has it
+   * @throws dev.isola.spi.error.Conflict if another owner holds the lock
    */
   static FolderLock acquire(Path wanted) {
     Path folder = made(wanted);
@@ -77,7 +78,7 @@ final class FolderLock implements AutoCloseable {
     }
   }
 
-  /** Returns the folder without symbolic links. */
+  /** Returns the folder with symbolic links resolved. */
   Path folder() {
     return folder;
   }

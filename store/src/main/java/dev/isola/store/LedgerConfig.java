@@ -5,10 +5,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * Where the ledger is and how it behaves.
+ * The location and the settings of the ledger.
  *
- * @param deadline how long a call may take
- * @param keepKeys how long an idempotency key stays bound
+ * @param deadline the maximum duration of a call
+ * @param keyRetention how long an idempotency key stays bound
  */
 public record LedgerConfig(Location location, Duration deadline, Duration keyRetention) {
   public static final Duration DEFAULT_DEADLINE = Duration.ofSeconds(10);
@@ -16,7 +16,7 @@ public record LedgerConfig(Location location, Duration deadline, Duration keyRet
 
   public LedgerConfig {
     if (deadline.compareTo(Duration.ofMillis(250)) < 0) {
-      // The connection pool's own floor; a smaller one would not be kept.
+      // HikariCP enforces this minimum and would replace a smaller value.
       throw new IllegalArgumentException("a deadline is at least 250 ms: " + deadline);
     }
     if (keyRetention.isNegative()) {
@@ -25,18 +25,18 @@ public record LedgerConfig(Location location, Duration deadline, Duration keyRet
     }
   }
 
-  /** Where a ledger can be. */
+  /** The location of a ledger. */
   public sealed interface Location {}
 
-  /** SQLite, in a folder that belongs to one process at a time; made when it is missing. */
+  /** SQLite in a folder, which is owned by one process at a time and created if missing. */
   public record Folder(Path folder) implements Location {}
 
   /**
    * PostgreSQL.
    *
    * @param url a JDBC URL without user and password
-   * @param schema where the tables are; made when it is missing. Each installation has its own
-   * @param connections the most that are open at once
+   * @param schema the schema of the tables, created if missing; each installation needs its own
+   * @param connections the maximum number of open connections
    */
   public record Server(String url, String user, Secret password, String schema, int connections)
       implements Location {

@@ -12,7 +12,10 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** One step of the schema. It is never edited once released; a later step changes what it made. */
+/**
+ * One schema migration. A released migration is never edited; a later one changes what it
+ * created.
+ */
 record Migration(int version, String name, String sql) {
 
   /** Reads {@code NNNN-name.sql}. */
@@ -31,7 +34,7 @@ record Migration(int version, String name, String sql) {
     }
   }
 
-  /** Returns the statements; a semicolon at the end of a line ends one. */
+  /** Returns the statements. A semicolon at the end of a line terminates a statement. */
   List<String> statements() {
     String code =
         sql.lines()

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** The steps that make the schema, in order. Both databases define tables in transactions. */
+/** The schema migrations, in order. Both databases support transactional DDL. */
 record Migrations(List<Migration> steps) {
   static final String TABLE = "schema_version";
 
@@ -29,11 +29,11 @@ record Migrations(List<Migration> steps) {
   }
 
   /**
-   * Brings the schema up to date, within the caller's transaction: after an exception it is as it
-   * was.
+   * Migrates the schema to the current version within the caller's transaction. After an
+   * exception, the rollback leaves the schema unchanged.
    *
-   * @throws dev.isola.spi.error.Conflict when it was made by a newer Isola, or by one whose steps
-   *     were others
+   * @throws dev.isola.spi.error.Conflict if the schema was created by a newer version of Isola,
+   * or by one with different migrations
    */
   void apply(Connection connection, String place) throws SQLException {
     Sql.update(

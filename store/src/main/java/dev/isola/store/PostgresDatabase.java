@@ -21,7 +21,7 @@ import java.util.Properties;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** PostgreSQL through a pool of connections. */
+/** PostgreSQL with a connection pool. */
 final class PostgresDatabase implements Database {
   private static final int MAX_TRIES = 8;
   private static final long RETRY_PAUSE_NANOS = 2_000_000;
@@ -81,7 +81,7 @@ final class PostgresDatabase implements Database {
     }
   }
 
-  /** Names the database without options and users, for messages. */
+  /** Returns the name of the database for messages, without URL options and user. */
   private static String place(LedgerConfig.Server server) {
     String address =
         server
@@ -116,12 +116,15 @@ final class PostgresDatabase implements Database {
           ? new PostgresExceptionTranslator(place, deadline).translate(cause, false)
           : SqlExceptionTranslator.unreachable(place, "no connection", e);
     } catch (RuntimeException e) {
-      // A URL that the driver does not take; its text may have a password in it.
+      // The driver rejected the URL, whose text may contain a password.
       throw wrongUrl();
     }
   }
 
-  /** Asks for a driver by itself: the error of a connection has the URL, and that a password. */
+  /**
+   * Looks up the driver separately: the error of a connection attempt contains the URL and may
+   * therefore contain a password.
+   */
   private static Driver driver(String url) {
     try {
       if (url.startsWith("jdbc:postgresql:")) {
@@ -143,13 +146,14 @@ final class PostgresDatabase implements Database {
 
   private static String sessionSettings(Duration deadline) {
     long millis = deadline.toMillis();
-    // A server may have been told to answer before it has written; what is stricter stays.
+    // The server may be configured to acknowledge commits before they are on disk; a stricter
+    // setting stays in effect.
     return "select set_config('synchronous_commit', 'on', false)"
         + " where current_setting('synchronous_commit') in ('off', 'local');"
         + ("set statement_timeout to " + millis + ";")
         + ("set lock_timeout to " + millis + ";")
         + ("set idle_in_transaction_session_timeout to " + 2 * millis + ";")
-        // A machine that is gone without a word keeps its lock no longer than this.
+        // Limits how long the sessions of a failed machine keep their lock.
         + "set tcp_keepalives_idle to 10; set tcp_keepalives_interval to 5;"
         + " set tcp_keepalives_count to 3";
   }
@@ -160,12 +164,13 @@ final class PostgresDatabase implements Database {
         "isola " + ProcessHandle.current().pid(),
         "connectTimeout",
         Math.max(1, deadline.toSeconds()),
-        // The server gives up first and says so; this is for one that does not answer at all.
+        // The statement timeout of the server fires first and gives a reason; the socket timeout
+        // covers a server that does not respond at all.
         "socketTimeout",
         deadline.toSeconds() + 5,
         "tcpKeepAlive",
         true,
-        // Details have the values of rows.
+        // The error detail contains column values.
         "logServerErrorDetail",
         false);
   }
@@ -221,13 +226,13 @@ final class PostgresDatabase implements Database {
         if (!again) {
           throw failures.translate(e, step.committing);
         }
-        // The winner goes first; without a pause the two may meet in the same way again.
+        // Lets the winning transaction finish; without a pause both may conflict again.
         LockSupport.parkNanos(tries * RETRY_PAUSE_NANOS);
       }
     }
   }
 
-  /** One try of a transaction. */
+  /** One attempt to run a transaction. */
   private static final class TransactionAttempt {
     boolean committing;
 
@@ -256,7 +261,7 @@ final class PostgresDatabase implements Database {
       try {
         connection.rollback();
       } catch (SQLException e) {
-        // The connection is broken; the server rolls back by itself.
+        // The connection is broken; the server rolls back on its own.
       }
     }
   }
@@ -276,14 +281,17 @@ final class PostgresDatabase implements Database {
     if (Thread.currentThread().isInterrupted()) {
       return SqlExceptionTranslator.cancelled(place, error);
     }
-    // The pool's own error only says that it waited; the last failure to connect says why.
+    // The pool's own error only reports a timeout; the last connection failure has the reason.
     SQLException cause = sqlCause(error);
     return cause != null
         ? failures.translate(cause, false)
         : SqlExceptionTranslator.deadlineExceeded(place, deadline, error);
   }
 
-  /** The pool wraps what a session fails with that was connected and is being set up. */
+  /**
+   * Returns the database error behind an error of the pool, which wraps the failures of sessions
+   * that are being set up.
+   */
   private static @Nullable SQLException sqlCause(Throwable error) {
     Throwable cause = error.getCause();
     while (cause != null && !(cause instanceof SQLException)) {

@@ -7,7 +7,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Objects;
 
-/** What PostgreSQL's SQLSTATEs mean for a caller. */
+/** Translates PostgreSQL's SQLSTATE codes. */
 record PostgresExceptionTranslator(String place, Duration deadline)
     implements SqlExceptionTranslator {
 
@@ -55,7 +55,7 @@ record PostgresExceptionTranslator(String place, Duration deadline)
     return SqlExceptionTranslator.bug(place, state, error);
   }
 
-  /** Whether the transaction was rolled back in favour of another and may simply be tried again. */
+  /** Tells whether the transaction was rolled back because of a conflict and can be retried. */
   static boolean isRetryable(SQLException error) {
     return "40001".equals(error.getSQLState()) || "40P01".equals(error.getSQLState());
   }

@@ -7,14 +7,14 @@ import java.sql.SQLException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Turns what a database says into what a caller can act on. */
+/** Translates database errors into exceptions that a caller can act on. */
 interface SqlExceptionTranslator {
 
   /**
    * Returns the exception for {@code error}.
    *
-   * @param committing whether it came while committing: then it may have happened, unless the
-   *     database says that it did not
+   * @param committing whether the error occurred during commit. The transaction may then have
+   * taken effect, unless the database reports that it did not
    */
   SandboxException translate(SQLException error, boolean committing);
 

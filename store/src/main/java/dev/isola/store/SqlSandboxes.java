@@ -96,7 +96,7 @@ record SqlSandboxes(Database database) implements SandboxEntries {
           values.add(entry.id().value());
           values.add(entry.revision());
           if (Sql.update(c, COMPARE_AND_SET, values.toArray()) == 0) {
-            // Somebody wrote between our reading and our writing.
+            // Another writer changed the row after this transaction read it.
             return new UpdateResult.Stale(
                 find(c, entry.id()).orElseThrow(() -> missing(entry.id())));
           }
@@ -115,7 +115,7 @@ record SqlSandboxes(Database database) implements SandboxEntries {
     return database.write(
         c -> {
           int written = 0;
-          // In one order: two of these at once must not wait for each other.
+          // Updates rows in a fixed order, so that two concurrent calls cannot deadlock.
           for (Map.Entry<SandboxId, Instant> each : new TreeMap<>(lastActivity).entrySet()) {
             Instant at = each.getValue();
             written += Sql.update(c, TOUCH, at, at, at, at, each.getKey().value(), at);
@@ -158,7 +158,7 @@ record SqlSandboxes(Database database) implements SandboxEntries {
 
   @Override
   public Optional<SandboxEntry> claimPooled(PoolClaim claim) {
-    // Computed here, because the two databases have different names for the smaller of two.
+    // Computed here because the two databases name the minimum of two values differently.
     Optional<Instant> idleAt =
         claim.idleTimeout().map(time -> Micros.instant(Micros.of(claim.now()) + Micros.of(time)));
     Optional<Instant> dueAt =
@@ -217,7 +217,7 @@ record SqlSandboxes(Database database) implements SandboxEntries {
                         row.number("number"))));
   }
 
-  /** A state that this version does not know counts as an error. */
+  /** Maps a state that this version does not know to {@code ERROR}. */
   private static SandboxState state(String name) {
     return Stream.of(SandboxState.values())
         .filter(one -> one.name().equals(name))
@@ -246,7 +246,7 @@ record SqlSandboxes(Database database) implements SandboxEntries {
   @Override
   public int purge(Instant before) {
     String old = "(select id from sandbox where state = 'DESTROYED' and updated_at < ?)";
-    // Whatever belongs to them is looked for in whole tables; mostly there is none of them.
+    // The deletes below scan whole tables, and usually there is nothing to purge.
     boolean none =
         database
             .read(

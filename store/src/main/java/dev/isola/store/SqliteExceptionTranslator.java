@@ -9,7 +9,7 @@ import java.time.Duration;
 import org.sqlite.SQLiteErrorCode;
 import org.sqlite.SQLiteException;
 
-/** What SQLite's result codes mean for a caller. */
+/** Translates SQLite's result codes. */
 record SqliteExceptionTranslator(Path file, Duration deadline) implements SqlExceptionTranslator {
 
   @Override
@@ -18,7 +18,7 @@ record SqliteExceptionTranslator(Path file, Duration deadline) implements SqlExc
       return SqlExceptionTranslator.bug(place(), "a driver error", error);
     }
     SQLiteErrorCode code = sqlite.getResultCode();
-    // The low byte is the kind, the rest says where it happened.
+    // The low byte is the primary result code; the other bits are the extended code.
     return switch (code.code & 0xff) {
       case 13 -> SqlExceptionTranslator.diskFull(place(), error);
       case 5, 6, 9 -> SqlExceptionTranslator.deadlineExceeded(place(), deadline, error);

@@ -12,9 +12,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one writer of a SQLite file: a thread of its own that takes what waits, does it in one
- * transaction and then answers everybody. Waiting for the disk is shared that way, and a virtual
- * thread that writes is not stuck on its carrier in native code.
+ * The single writer of a SQLite file. A dedicated thread takes all queued jobs, runs them in one
+ * transaction and then completes them. The jobs share the cost of syncing to disk, and a virtual
+ * thread that writes does not pin its carrier in native code.
  */
 final class SqliteWriter implements AutoCloseable {
   private static final int MAX_BATCH = 64;
@@ -36,7 +36,7 @@ final class SqliteWriter implements AutoCloseable {
 
   <T extends @Nullable Object> T write(SqlWork<T> work) {
     if (thread.equals(Thread.currentThread())) {
-      // It would wait for itself.
+      // The job would wait for itself.
       throw new IllegalStateException("within a transaction use the parts that it is given");
     }
     long end = System.nanoTime() + deadline.toNanos();
@@ -81,7 +81,7 @@ final class SqliteWriter implements AutoCloseable {
         batch.removeIf(job -> !job.begin());
         runBatch(batch);
       } catch (InterruptedException e) {
-        // Only close ends this thread.
+        // Only {@code close} ends this thread.
       } finally {
         batch.clear();
       }
@@ -96,9 +96,10 @@ final class SqliteWriter implements AutoCloseable {
   }
 
   /**
-   * Runs jobs in one transaction, each in a savepoint: one that throws is undone alone. When the
-   * database itself fails, everything is undone; then returns false if it is worth trying each by
-   * itself, and answers with the failure if there is only one.
+   * Runs jobs in one transaction, each in a savepoint, so that a job that throws is rolled back
+   * alone. If the database itself fails, everything is rolled back. In that case the method
+   * returns false if the jobs should be retried one by one, and fails the job if there is only
+   * one.
    */
   private boolean runTogether(List<WriteJob<?>> jobs) {
     boolean committing = false;
@@ -143,11 +144,11 @@ final class SqliteWriter implements AutoCloseable {
     try {
       Sql.update(connection, "rollback");
     } catch (SQLException e) {
-      // SQLite has rolled back by itself, which it does when a disk is full.
+      // SQLite has already rolled back, as it does when the disk is full.
     }
   }
 
-  /** Does what waits, then closes the connection. */
+  /** Runs the queued jobs, then closes the connection. */
   @Override
   public void close() {
     closed = true;

@@ -13,7 +13,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.StringJoiner;
 
-/** Shows what {@code isola bench} measures: rows as they come, or one JSON object at the end. */
+/**
+ * Prints the results of {@code isola bench}: rows as they arrive, or one JSON object at the end.
+ */
 final class BenchReport implements Bench.Listener {
   private static final double MEGABYTE = 1 << 20;
 
@@ -102,7 +104,7 @@ final class BenchReport implements Bench.Listener {
     }
   }
 
-  /** Shows the rest: comparisons, who was absent, the machine. */
+  /** Prints the remainder: comparisons, skipped subjects and the machine. */
   void end(Report report) {
     if (console.json()) {
       console.print(report.json());
@@ -142,7 +144,7 @@ final class BenchReport implements Bench.Listener {
     return line.toString();
   }
 
-  /** The widths are fixed, because a row is shown as soon as it is measured. */
+  /** Column widths are fixed because a row is printed as soon as it is measured. */
   private static String row(Object... cells) {
     return String.format(Locale.ROOT, "%-20s %-22s %7s %6s %13s %13s %13s %12s %7s%n", cells);
   }

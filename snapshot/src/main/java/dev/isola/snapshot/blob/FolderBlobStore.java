@@ -21,9 +21,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Blobs in a folder of this machine. A file is on the disk before its name is. */
+/** A blob store in a local folder. A file is synced to disk before it gets its name. */
 public final class FolderBlobStore implements BlobStore {
-  /** Only the server looks into it. */
+  /** Only the server may read the folder. */
   private static final FileAttribute<Set<PosixFilePermission>> OWN =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
@@ -47,8 +47,8 @@ public final class FolderBlobStore implements BlobStore {
   }
 
   /**
-   * Becomes the only one who uses a folder: by a lock of the kernel, which ends with the process
-   * however that ends.
+   * Claims exclusive use of a folder by a file lock, which the kernel releases when the process
+   * ends for any reason.
    */
   public static Claim claimFolder(Path folder) throws IOException {
     if (!Files.isDirectory(folder)) {
@@ -85,7 +85,10 @@ public final class FolderBlobStore implements BlobStore {
     sync(parent);
   }
 
-  /** There is one owner, and it creates each name once: what is looked for here comes not later. */
+  /**
+   * The store has one owner, which creates each name once, so no other writer can create the name
+   * after this check.
+   */
   @Override
   public void create(String name, Path file) throws IOException {
     if (Files.exists(folder.resolve(name))) {

@@ -8,12 +8,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work that other threads do for one who goes on meanwhile: only as much of it at once as the
- * budget allows, and whoever waits for it is told the first failure. After a failure nothing more
- * is begun.
+ * Runs tasks on the threads of an executor while the caller continues. The total size of the
+ * tasks in progress is limited to a budget. The first failure is reported to the caller, and no
+ * task starts after it.
  */
 final class BoundedExecutor {
-  /** What a piece of work weighs at least: it takes some memory to remember it. */
+  /** The minimum size counted for a task, because a queued task takes memory itself. */
   private static final int LEAST = 4 << 10;
 
   private final Executor threads;
@@ -22,7 +22,7 @@ final class BoundedExecutor {
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
   private volatile boolean abandoned;
 
-  /** A piece of work; it never waits for another one. */
+  /** A task. It must not wait for another task. */
   @FunctionalInterface
   interface IoTask {
     void run() throws IOException;
@@ -34,7 +34,7 @@ final class BoundedExecutor {
     this.left = new Semaphore(budget, true);
   }
 
-  /** Begins a piece of work, once there is room for so many bytes. */
+  /** Submits a task, blocking until the budget has room for {@code bytes}. */
   void submit(int bytes, IoTask work) throws IOException {
     int weight = Math.clamp(bytes, LEAST, budget);
     left.acquireUninterruptibly(weight);
@@ -72,13 +72,13 @@ final class BoundedExecutor {
     }
   }
 
-  /** Waits until all that was begun is done. What it did is seen by the caller. */
+  /** Waits for all submitted tasks. Their effects are then visible to the caller. */
   void await() throws IOException {
     settle();
     check();
   }
 
-  /** Begins nothing more, and waits for the rest. */
+  /** Prevents further tasks from starting and waits for those in progress. */
   void cancel() {
     abandoned = true;
     settle();

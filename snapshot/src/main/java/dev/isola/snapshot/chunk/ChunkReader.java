@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Reads the chunks of one snapshot. They lie near one another in their packs, mostly in the order
- * in which they are wanted, so a stretch is read at once and the last few are kept: small files
- * would otherwise be a request each. For several threads.
+ * Reads the chunks of one snapshot. Its chunks are close together in their packs and are mostly
+ * read in order, so each read fetches a whole run and the last few runs are cached; otherwise
+ * every small file would cost one request. Thread-safe.
  */
 public final class ChunkReader {
   private static final int KEPT = 4;
@@ -36,9 +36,9 @@ public final class ChunkReader {
   }
 
   /**
-   * Returns a chunk.
+   * Returns the content of a chunk.
    *
-   * @throws DamagedException when it is not what was written, or not of this snapshot
+   * @throws DamagedException if the chunk is corrupt or does not belong to this snapshot
    */
   public byte[] read(ChunkId id) throws IOException {
     ChunkRun stretch = stretches.get(id);
@@ -68,7 +68,7 @@ public final class ChunkReader {
     return bytes;
   }
 
-  /** Returns how many bytes of content a chunk has. */
+  /** Returns the uncompressed size of a chunk. */
   public int size(ChunkId id) {
     ChunkRun stretch = stretches.get(id);
     ChunkLocation place = stretch == null ? null : stretch.chunks().get(id);

@@ -6,12 +6,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Chunks that lie side by side in a pack and are read together. The same only as itself. */
+/** Chunks that are adjacent in a pack and read together. Uses identity equality. */
 final class ChunkRun {
-  /** How much is read at once, if chunks allow. */
+  /** The maximum number of bytes per read, unless a single chunk is longer. */
   static final int LONGEST = 4 << 20;
 
-  /** How far apart two chunks may lie to be read together. */
+  /** The maximum gap between two chunks that are read together. */
   private static final int GAP = 64 << 10;
 
   private final String pack;
@@ -25,7 +25,7 @@ final class ChunkRun {
     this.end = first.offset();
   }
 
-  /** Puts together what lies side by side. */
+  /** Groups adjacent chunks into runs. */
   static List<ChunkRun> of(Map<ChunkId, ChunkLocation> wanted) {
     List<Map.Entry<ChunkId, ChunkLocation>> sorted = new ArrayList<>(wanted.entrySet());
     sorted.sort(
@@ -68,16 +68,16 @@ final class ChunkRun {
     return chunks;
   }
 
-  /** Returns where the squeezed bytes of a chunk begin in what was read. */
+  /** Returns the position of a compressed chunk within the bytes of the run. */
   int begin(ChunkLocation place) {
     return Math.toIntExact(place.offset() - offset);
   }
 
   /**
-   * Returns one of its chunks.
+   * Returns the content of a chunk of this run.
    *
-   * @param bytes all of it
-   * @throws DamagedException when that is not what was written
+   * @param bytes all bytes of the run
+   * @throws DamagedException if the chunk is corrupt
    */
   byte[] content(ChunkId id, byte[] bytes) throws DamagedException {
     ChunkLocation place = chunks.get(id);

@@ -18,13 +18,13 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * All chunks of a store. What is read is checked against its name, so nothing that was damaged goes
- * out. For several threads; {@link #collectGarbage} must be alone.
+ * All chunks of a snapshot store. Every chunk is verified against its id when read. Thread-safe,
+ * except that {@link #collectGarbage} must run exclusively.
  */
 public final class ChunkStore implements AutoCloseable {
   private static final int MOST_THREADS = 8;
 
-  /** What reading the table of a pack weighs. */
+  /** The cost of reading a pack's index, in bytes of the read budget. */
   private static final int TABLE = 64 << 10;
 
   private static final int READING = 32 << 20;
@@ -57,9 +57,10 @@ public final class ChunkStore implements AutoCloseable {
   }
 
   /**
-   * Reads which chunks there are. A damaged pack keeps nobody from the others.
+   * Opens the store and loads the index of every pack. A damaged pack does not prevent access to
+   * the others.
    *
-   * @param staging a folder of this machine for what is not finished
+   * @param staging a local folder for unfinished files
    */
   public static ChunkStore open(BlobStore blobs, Path staging, FailpointListener steps)
       throws IOException {
@@ -85,7 +86,7 @@ public final class ChunkStore implements AutoCloseable {
     }
   }
 
-  /** Returns the packs that cannot be used, each with what is wrong with it. */
+  /** Returns the unusable packs, each with its defect. */
   public Map<String, String> damaged() {
     return new TreeMap<>(damaged);
   }
@@ -94,7 +95,7 @@ public final class ChunkStore implements AutoCloseable {
     return places.containsKey(id);
   }
 
-  /** Begins to add chunks. */
+  /** Returns a new writer. */
   public ChunkWriter writer() {
     return new ChunkWriter(this, blobs, staging, steps, threads);
   }
@@ -123,9 +124,9 @@ public final class ChunkStore implements AutoCloseable {
   }
 
   /**
-   * Reads and checks chunks, and returns who reads them again.
+   * Reads and verifies chunks, and returns a reader for them.
    *
-   * @throws DamagedException when one is not there, or not what was written
+   * @throws DamagedException if a chunk is missing or corrupt
    */
   public ChunkReader check(Collection<ChunkId> ids) throws IOException {
     Map<ChunkId, ChunkLocation> wanted = new HashMap<>();
@@ -153,24 +154,24 @@ public final class ChunkStore implements AutoCloseable {
     return bytes;
   }
 
-  /** What a sweep gave back. */
+  /** What a garbage collection reclaimed. */
   public record GarbageStats(int packs, long bytes) {}
 
   /**
-   * Removes what nobody needs. A pack of which less than half is needed is written anew without the
-   * rest, before it goes. Whatever ends this in the middle leaves every needed chunk where it was,
-   * or in two places.
+   * Removes the chunks that are not in {@code needed}. A pack of which less than half is needed
+   * is rewritten without the rest and then removed. An interruption at any point leaves every
+   * needed chunk in at least one pack.
    */
   public GarbageStats collectGarbage(Set<ChunkId> needed) throws IOException {
     return new GarbageCollection(this, blobs, steps, needed).run();
   }
 
-  /** Tells whether nothing is known of a pack but that it is damaged. */
+  /** Tells whether a pack is damaged and its index therefore unknown. */
   boolean isDamaged(String pack) {
     return damaged.containsKey(pack);
   }
 
-  /** Tells whether a chunk is read from that pack. */
+  /** Tells whether the chunk is read from the given pack. */
   boolean readsFrom(String pack, ChunkId id) {
     ChunkLocation place = places.get(id);
     return place != null && place.pack().equals(pack);
@@ -182,11 +183,11 @@ public final class ChunkStore implements AutoCloseable {
     }
   }
 
-  /** Writes chunks of a pack into a new one and returns how large that is. */
+  /** Copies chunks into a new pack and returns its size. */
   long rewrite(Map<ChunkId, ChunkLocation> kept) throws IOException {
     try (PackWriter pack = new PackWriter(staging, steps)) {
       for (ChunkRun stretch : ChunkRun.of(kept)) {
-        byte[] bytes = check(stretch); // What is damaged is not carried on as if it were good.
+        byte[] bytes = check(stretch); // Verifies the chunks, so that damaged ones are not copied.
         for (Map.Entry<ChunkId, ChunkLocation> one : stretch.chunks().entrySet()) {
           ChunkLocation place = one.getValue();
           pack.add(one.getKey(), bytes, stretch.begin(place), place.length(), place.size());
@@ -197,7 +198,7 @@ public final class ChunkStore implements AutoCloseable {
     }
   }
 
-  /** Reads everything and returns what is damaged, by name. */
+  /** Reads everything and returns the defects by name. */
   public Map<String, String> verify() throws IOException {
     Map<String, String> found = new ConcurrentHashMap<>();
     BoundedExecutor flight = new BoundedExecutor(threads, READING);
@@ -214,7 +215,7 @@ public final class ChunkStore implements AutoCloseable {
     return new TreeMap<>(found);
   }
 
-  /** Ends the threads once they have done what was begun. */
+  /** Stops the threads after they finish the tasks in progress. */
   @Override
   public void close() {
     threads.shutdown();

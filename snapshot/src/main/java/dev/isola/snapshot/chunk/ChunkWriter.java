@@ -15,15 +15,15 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds content to a store. What the store has already is not written again. The caller reads and
- * cuts; hashing, squeezing and writing are done by the store's threads meanwhile. Nothing may be
- * relied on before {@link #commit}. Not for several callers.
+ * Adds content to a store. Chunks that the store already has are not written again. The calling
+ * thread reads and splits the content while the store's threads hash, compress and write it.
+ * Nothing is durable before {@link #commit}. Not thread-safe.
  */
 public final class ChunkWriter implements AutoCloseable {
-  /** Large enough that a file more or less does not matter, small enough to be rewritten. */
+  /** Large enough to amortize the overhead per pack, small enough to rewrite. */
   private static final long FULL = 16L << 20;
 
-  /** How many bytes may be on their way. */
+  /** The maximum number of bytes in progress. */
   private static final int BUDGET = 32 << 20;
 
   private final ChunkStore store;
@@ -47,12 +47,12 @@ public final class ChunkWriter implements AutoCloseable {
     this.flight = new BoundedExecutor(threads, BUDGET);
   }
 
-  /** What a file holds; how it is cut is known after {@link ChunkWriter#commit}. */
+  /** The content of a file. Its chunks are known after {@link ChunkWriter#commit}. */
   public static final class FileContent {
     private final List<PendingChunk> cuts = new ArrayList<>(1);
     private long size;
 
-    /** Returns how many bytes it has, holes among them. */
+    /** Returns the size in bytes, including holes. */
     public long size() {
       return size;
     }
@@ -74,12 +74,12 @@ public final class ChunkWriter implements AutoCloseable {
     }
   }
 
-  /** Begins a file. */
+  /** Starts a file. */
   public FileContent begin() {
     return new FileContent();
   }
 
-  /** Reads to the end of what follows in a file. */
+  /** Appends a stream to a file, up to the end of the stream. */
   public void add(FileContent to, InputStream content) throws IOException {
     chunker.cut(
         content,
@@ -99,7 +99,7 @@ public final class ChunkWriter implements AutoCloseable {
         });
   }
 
-  /** Adds zeros that were not written; they make one hole with those before them. */
+  /** Appends a hole, merging it with a hole directly before it. */
   public void addHole(FileContent to, long length) {
     ChunkId before = to.cuts.isEmpty() ? null : to.cuts.getLast().id;
     PendingChunk cut = new PendingChunk();
@@ -131,7 +131,7 @@ public final class ChunkWriter implements AutoCloseable {
     }
   }
 
-  /** Returns the pack that is full now, if it is. */
+  /** Returns the pack if it is now full. */
   private @Nullable PackWriter write(ChunkId id, byte[] squeezed, int length, int size)
       throws IOException {
     packing.lock();
@@ -158,7 +158,7 @@ public final class ChunkWriter implements AutoCloseable {
     }
   }
 
-  /** Returns when all that was added is durable. */
+  /** Returns when everything added is durable. */
   public void commit() throws IOException {
     flight.await();
     PackWriter open = pack;
@@ -168,12 +168,12 @@ public final class ChunkWriter implements AutoCloseable {
     }
   }
 
-  /** Returns how many bytes of content the store did not have. */
+  /** Returns the number of content bytes that the store did not have. */
   public long newBytes() {
     return newBytes.sum();
   }
 
-  /** Returns how many bytes those take in the store. */
+  /** Returns the number of bytes that the new content takes in the store. */
   public long storedBytes() {
     return storedBytes.sum();
   }

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** One round of removing what nobody needs. */
+/** One garbage collection. */
 final class GarbageCollection {
   private final ChunkStore store;
   private final BlobStore blobs;
@@ -30,12 +30,14 @@ final class GarbageCollection {
   private record Sparse(
       String name, long size, Map<ChunkId, ChunkLocation> kept, Set<ChunkId> all) {}
 
-  /** First what is needed by nobody, because on a full disk that makes the room for the rest. */
+  /**
+   * Removes unused packs first, because on a full disk that makes room for rewriting the others.
+   */
   ChunkStore.GarbageStats run() throws IOException {
     List<Sparse> sparse = new ArrayList<>();
     for (String name : blobs.list(Pack.FOLDER)) {
       if (store.isDamaged(name)) {
-        continue; // What is in it may be wanted by who can mend it.
+        continue; // Its chunks may still be recoverable.
       }
       Map<ChunkId, ChunkLocation> rows = Pack.rows(blobs, name);
       Map<ChunkId, ChunkLocation> kept = new HashMap<>();
@@ -68,7 +70,7 @@ final class GarbageCollection {
     try {
       written = store.rewrite(pack.kept());
     } catch (DamagedException e) {
-      return; // It stays as it is; verify names it, and so does whoever opens what needs it.
+      return; // The pack stays; verify reports it, and so does opening a snapshot that needs it.
     }
     steps.reached(SnapshotFailpoint.COLLECT_REWRITTEN);
     remove(pack.name(), pack.all(), pack.size() - written);

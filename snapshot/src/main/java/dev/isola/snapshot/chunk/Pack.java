@@ -11,8 +11,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A file of chunks: a mark, the compressed chunks, a row for each, and a foot that says how many
- * rows there are and what they must be. Its name is SHA-256 of all of it.
+ * A file of chunks: a magic number, the compressed chunks, one row per chunk, and a footer with
+ * the number of rows and their hash. The SHA-256 of the whole file is its name.
  */
 final class Pack {
   static final String FOLDER = "packs";
@@ -24,7 +24,7 @@ final class Pack {
 
   static final int FOOTER_SIZE = Integer.BYTES + ChunkId.BYTES + END_MAGIC.length;
 
-  /** More rows than a pack of the usual size can have, were every chunk one byte long. */
+  /** More rows than a pack of normal size could have with chunks of one byte. */
   private static final int MOST_ROWS = 8 << 20;
 
   private Pack() {}
@@ -32,7 +32,7 @@ final class Pack {
   /**
    * Reads the rows of a pack.
    *
-   * @throws DamagedException when it is not what was written
+   * @throws DamagedException if the pack is corrupt
    */
   static Map<ChunkId, ChunkLocation> rows(BlobStore blobs, String name) throws IOException {
     long size = blobs.size(name);
@@ -71,7 +71,7 @@ final class Pack {
     return places;
   }
 
-  /** Reads all of a pack and tells whether its bytes are those that it is named by. */
+  /** Reads a whole pack and tells whether its content matches its name. */
   static boolean isIntact(BlobStore blobs, String name) throws IOException {
     MessageDigest digest = ChunkId.sha256();
     long size = blobs.size(name);

@@ -15,7 +15,10 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Writes one pack beside the store; it joins it when it is finished, or never. */
+/**
+ * Writes one pack to the staging folder. The pack becomes part of the store only when it is
+ * finished.
+ */
 final class PackWriter implements AutoCloseable {
   private final FailpointListener steps;
   private final Path file;
@@ -35,9 +38,9 @@ final class PackWriter implements AutoCloseable {
   }
 
   /**
-   * Adds a chunk that is squeezed already.
+   * Adds a compressed chunk.
    *
-   * @param size of its content
+   * @param size the uncompressed size
    */
   void add(ChunkId id, byte[] squeezed, int from, int length, int size) throws IOException {
     rows.put(id, new ChunkLocation("", offset, length, size));
@@ -53,7 +56,7 @@ final class PackWriter implements AutoCloseable {
     return offset;
   }
 
-  /** Makes it part of the store, durably, and returns where its chunks lie from now on. */
+  /** Adds the pack to the store durably and returns the locations of its chunks. */
   Map<ChunkId, ChunkLocation> finish(BlobStore blobs) throws IOException {
     ByteBuffer table = ByteBuffer.allocate(rows.size() * Pack.ROW_SIZE);
     rows.forEach(
@@ -79,11 +82,11 @@ final class PackWriter implements AutoCloseable {
     return places;
   }
 
-  /** Throws it away unless it was finished. */
+  /** Discards the pack unless it was finished. */
   @Override
   public void close() throws IOException {
     try {
-      disk.close(); // Without what is buffered: on a full disk that would fail once more.
+      disk.close(); // Unflushed: on a full disk a flush would fail again.
     } finally {
       Files.deleteIfExists(file);
     }

@@ -16,7 +16,7 @@ import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.List;
 
-/** The list of a snapshot's files, squeezed. The rows themselves are never in memory together. */
+/** The compressed list of a snapshot's entries. The rows are encoded one at a time. */
 public final class CompressedFileList {
   private static final int LEVEL = 3;
   private static final int BUFFER = 64 << 10;
@@ -33,7 +33,7 @@ public final class CompressedFileList {
     return squeezed;
   }
 
-  /** Returns SHA-256 over the rows. */
+  /** Returns the SHA-256 of the rows. */
   public String checksum() {
     return checksum;
   }
@@ -51,9 +51,9 @@ public final class CompressedFileList {
   }
 
   /**
-   * Returns the files.
+   * Returns the entries.
    *
-   * @throws IOException when this is not what was written
+   * @throws IOException if the data is corrupt
    */
   List<SnapshotEntry> entries() throws IOException {
     MessageDigest digest = ChunkId.sha256();

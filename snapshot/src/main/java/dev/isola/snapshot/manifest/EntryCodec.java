@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The files of a snapshot as bytes: a row for each. */
+/** Encodes the entries of a snapshot as bytes, one row per entry. */
 final class EntryCodec {
-  /** Longer than any name or attribute; nothing is allocated on the word of a flipped length. */
+  /** Longer than any name or attribute; a corrupt length must not cause a large allocation. */
   private static final int LONGEST = 1 << 20;
 
   private EntryCodec() {}
@@ -47,7 +47,7 @@ final class EntryCodec {
     out.flush();
   }
 
-  /** Reads what {@link #encode} wrote, and that there is nothing behind it. */
+  /** Decodes the output of {@link #encode}, and verifies that nothing follows it. */
   static List<SnapshotEntry> decode(InputStream from) throws IOException {
     DataInputStream in = new DataInputStream(from);
     int count = length(in, Integer.MAX_VALUE);

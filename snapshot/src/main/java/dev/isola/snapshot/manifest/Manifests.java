@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The snapshots of a store, a file each: a mark, what is known of it, and its list of files. A
- * snapshot exists from the moment its file does.
+ * The manifests of a store, one file per snapshot: a magic number, the metadata, and the list of
+ * entries. A snapshot exists as soon as its manifest does.
  */
 public final class Manifests {
   private static final String FOLDER = "snapshots";
@@ -39,9 +39,9 @@ public final class Manifests {
   }
 
   /**
-   * Makes a snapshot exist.
+   * Creates a snapshot.
    *
-   * @throws java.nio.file.FileAlreadyExistsException when there is one of that id
+   * @throws java.nio.file.FileAlreadyExistsException if the id exists
    */
   public void write(Snapshot snapshot, CompressedFileList list) throws IOException {
     byte[] head = SnapshotDocument.write(snapshot);
@@ -64,7 +64,7 @@ public final class Manifests {
     }
   }
 
-  /** The list's bytes by their hash, and the hash of that and of everything before it. */
+  /** Returns the hash of the list, and the hash of that together with everything before it. */
   private static byte[] seal(byte[] head, ChunkId list) {
     ByteBuffer all = ByteBuffer.allocate(head.length + ChunkId.BYTES);
     all.put(head).put(list.bytes());
@@ -82,9 +82,7 @@ public final class Manifests {
     return blobs.list(FOLDER).stream().map(name -> name.substring(FOLDER.length() + 1)).toList();
   }
 
-  /**
-   * @throws DamagedException when it is there and not what was written
-   */
+  /** @throws DamagedException if the manifest is corrupt */
   public Optional<Snapshot> find(String id) throws IOException {
     return head(id).map(Head::snapshot);
   }
@@ -127,10 +125,10 @@ public final class Manifests {
   }
 
   /**
-   * Returns the files of a snapshot.
+   * Returns the entries of a snapshot.
    *
-   * @throws DamagedException when they are not what was written
-   * @throws NoSuchFileException when there is no such snapshot
+   * @throws DamagedException if the manifest is corrupt
+   * @throws NoSuchFileException if the snapshot does not exist
    */
   public List<SnapshotEntry> entries(String id) throws IOException {
     Head head = head(id).orElseThrow(() -> new NoSuchFileException(name(id)));
@@ -154,7 +152,7 @@ public final class Manifests {
     steps.reached(SnapshotFailpoint.LIST_REMOVED);
   }
 
-  /** Tells whether a snapshot can have that name; anything else might lead out of the store. */
+  /** Tells whether the text is a valid snapshot id. Other text could escape the store's folder. */
   public static boolean isId(String text) {
     return text.matches("[a-z0-9]{1,40}");
   }

@@ -23,8 +23,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Blobs in a bucket of any server that speaks S3. An object is there whole or not at all, which the
- * server sees to; packs are of some 16 MiB, so that none has to be sent in parts.
+ * A blob store in a bucket of any S3-compatible service. The service stores an object completely
+ * or not at all. Packs have about 16 MiB, so no multipart upload is needed.
  */
 public final class S3BlobStore implements BlobStore, AutoCloseable {
   private static final int LIST_BYTES = 16 << 20;
@@ -63,7 +63,10 @@ public final class S3BlobStore implements BlobStore, AutoCloseable {
     }
   }
 
-  /** Of an attempt without an answer nobody knows whether it was the one that made the object. */
+  /**
+   * Tells whether the stored object equals the file: after an attempt without a response, that
+   * attempt may have created the object.
+   */
   private boolean isSame(String name, Path file) throws IOException {
     long size = Files.size(file);
     return size == size(name)
@@ -99,7 +102,7 @@ public final class S3BlobStore implements BlobStore, AutoCloseable {
       throw new NoSuchFileException(name);
     }
     byte[] bytes = answer.response().body();
-    boolean whole = answer.status() == 200 && offset == 0; // the range was all of it
+    boolean whole = answer.status() == 200 && offset == 0; // The range covered the whole object.
     if (answer.status() == 416 || !(answer.status() == 206 || whole) || bytes.length != length) {
       throw new EOFException(name + " ends before byte " + (offset + length));
     }

@@ -24,8 +24,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Requests to a bucket, signed. What the server cannot do now is tried again a few times, each time
- * after a longer pause; every attempt has a deadline and every answer a limit. For several threads.
+ * Sends signed requests to a bucket. Transient failures are retried with exponential backoff;
+ * every attempt has a deadline and every response a size limit. Thread-safe.
  */
 final class S3Client implements AutoCloseable {
   private static final int ATTEMPTS = 5;
@@ -34,7 +34,7 @@ final class S3Client implements AutoCloseable {
   private static final int ERROR_BYTES = 64 << 10;
   private static final Set<Integer> TRY_AGAIN = Set.of(408, 429, 500, 502, 503, 504);
 
-  /** Slower than that is no connection: it bounds how long an answer may take. */
+  /** The minimum transfer rate, from which the deadline of a request is computed. */
   private static final long LEAST_BYTES_A_SECOND = 100_000;
 
   private static final Duration SHORTEST = Duration.ofSeconds(30);
@@ -56,11 +56,11 @@ final class S3Client implements AutoCloseable {
   }
 
   /**
-   * What is asked.
+   * A request.
    *
-   * @param key of an object without the prefix; empty for the bucket itself
-   * @param most bytes that the answer may have
-   * @param guard fails when this may no longer be asked
+   * @param key the key of an object without the prefix; empty for the bucket itself
+   * @param maxResponseBytes the maximum size of the response
+   * @param guard throws if the request must no longer be sent
    */
   record S3Request(
       String method,
@@ -79,7 +79,7 @@ final class S3Client implements AutoCloseable {
       return new S3Request("PUT", key, new TreeMap<>(), headers, body, ERROR_BYTES, () -> {});
     }
 
-    /** The same, if it is allowed when it is sent, and when it is sent again. */
+    /** Returns the same request with a guard, which is checked before every attempt. */
     S3Request withGuard(Guard by) {
       return new S3Request(method, key, query, headers, body, maxResponseBytes, by);
     }
@@ -90,7 +90,7 @@ final class S3Client implements AutoCloseable {
     void check() throws IOException;
   }
 
-  /** What is sent, again for each attempt. */
+  /** A request body, opened again for each attempt. */
   record Body(long length, String sha256, PublisherFactory publishers) {
     static final Body NONE =
         new Body(0, AwsSignatureV4.sha256(new byte[0]), HttpRequest.BodyPublishers::noBody);
@@ -113,9 +113,9 @@ final class S3Client implements AutoCloseable {
   }
 
   /**
-   * What was answered.
+   * A response.
    *
-   * @param repeated whether an earlier attempt may have been carried out without our knowing
+   * @param repeated whether an earlier attempt may have taken effect without a response
    */
   record S3Response(HttpResponse<byte[]> response, boolean repeated) {
     int status() {
@@ -127,7 +127,7 @@ final class S3Client implements AutoCloseable {
     }
   }
 
-  /** Asks until there is an answer that trying again would not change. */
+  /** Sends a request, retrying until the response is final. */
   S3Response send(S3Request ask) throws IOException {
     IOException failure = new IOException("nobody asked");
     boolean repeated = false;
@@ -150,7 +150,7 @@ final class S3Client implements AutoCloseable {
     throw failure;
   }
 
-  /** Asks, and fails unless the status is one of these. */
+  /** Sends a request, and fails unless the status is one of {@code wanted}. */
   S3Response send(S3Request ask, Integer... wanted) throws IOException {
     S3Response answer = send(ask);
     if (!Set.of(wanted).contains(answer.status())) {
@@ -175,7 +175,7 @@ final class S3Client implements AutoCloseable {
             request(ask),
             BodyHandlers.limiting(
                 BodyHandlers.ofByteArray(), Math.max(ask.maxResponseBytes(), ERROR_BYTES)));
-    // The client's own timeout ends with the head of the answer; this one has the body too.
+    // The timeout of the HTTP client ends with the response headers; this one includes the body.
     Duration most =
         SHORTEST.plusSeconds((ask.body().length() + ask.maxResponseBytes()) / LEAST_BYTES_A_SECOND);
     try {
@@ -234,7 +234,7 @@ final class S3Client implements AutoCloseable {
     client.shutdownNow();
   }
 
-  /** Names the bucket, without who we are there. */
+  /** Names the bucket without credentials. */
   @Override
   public String toString() {
     return "s3://" + config.bucket() + "/" + config.prefix();

@@ -10,12 +10,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Where a bucket is and who we are there. Printing it shows no secret.
+ * The location and the credentials of a bucket. {@code toString} reveals no secret.
  *
- * @param endpoint of the server, without the bucket; {@code http} only where the way is safe
- * @param prefix before all names, empty or ending with a slash
- * @param pathStyle whether the bucket is the first part of the path, or of the host's name
- * @param token of a session, for credentials that end by themselves
+ * @param endpoint the service without the bucket; use {@code http} only on a trusted network
+ * @param prefix the prefix of all keys, empty or ending with a slash
+ * @param pathStyle whether the bucket is part of the path instead of the host name
+ * @param token the session token of temporary credentials
  */
 public record S3Config(
     URI endpoint,
@@ -59,12 +59,12 @@ public record S3Config(
   }
 
   /**
-   * Reads {@code s3://BUCKET/PREFIX} and what goes with it.
+   * Parses {@code s3://BUCKET/PREFIX} and its settings.
    *
    * @param settings {@code endpoint}, {@code region}, {@code addressing} (path or host), {@code
-   *     access_key}, {@code secret_key}, {@code session_token}; any of them may be missing
-   * @param environment where the usual variables stand in for what is missing
-   * @throws dev.isola.spi.error.InvalidRequest for what cannot be
+   * access_key}, {@code secret_key}, {@code session_token}; all are optional
+   * @param environment the standard AWS variables, used for missing settings
+   * @throws dev.isola.spi.error.InvalidRequest if a value is invalid or missing
    */
   public static S3Config of(
       String url, Map<String, String> settings, Map<String, String> environment) {
@@ -99,7 +99,7 @@ public record S3Config(
         value(settings, "session_token", environment, "AWS_SESSION_TOKEN").map(Secret::of));
   }
 
-  /** Returns the host that is asked, as the header names it: the usual port is left out. */
+  /** Returns the value of the {@code Host} header, without a default port. */
   String host() {
     boolean usual =
         endpoint.getPort() < 0

@@ -7,13 +7,13 @@ import java.net.http.HttpResponse;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What a server of S3 says is wrong. */
+/** Translates error responses of an S3 service. */
 final class S3Errors {
   private static final Pattern CODE = Pattern.compile("<Code>([A-Za-z0-9]{1,64})</Code>");
 
   private S3Errors() {}
 
-  /** Only the code is repeated: the rest of such an answer may have keys and signatures in it. */
+  /** Includes only the error code: the rest of the response may contain keys and signatures. */
   static IOException of(String what, HttpResponse<byte[]> response) {
     Matcher code = CODE.matcher(new String(response.body(), UTF_8));
     String name = code.find() ? code.group(1) : "";

@@ -18,21 +18,24 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may write to a bucket: an object that one owner makes, touches all the time and removes at
- * the end. Whoever finds one that was not touched for long takes it over. All of that is by
- * conditional requests, so that of two only one succeeds, and how long ago it was touched is told
- * by the server's clock alone.
+ * Exclusive write access to a bucket. The owner creates an object, renews it regularly and
+ * removes it at the end. Another process takes over an object that was not renewed for a long
+ * time. Conditional requests ensure that only one of two processes succeeds, and the age of the
+ * object is measured by the clock of the service alone.
  *
- * <p>An owner that cannot touch it in time stops writing well before another may begin.
+ * <p>An owner that fails to renew in time stops writing well before another can take over.
  */
 final class S3Lease {
   private static final String KEY = "owner";
   private static final Duration TOUCH = Duration.ofSeconds(20);
 
-  /** Without a touch for so long we write no more. */
+  /** The owner stops writing after this long without a renewal. */
   private static final Duration OURS = Duration.ofSeconds(90);
 
-  /** Without a touch for so long it is anybody's; longer by more than one request may take. */
+  /**
+   * Another process may take over after this long without a renewal. The margin exceeds the
+   * duration of a request.
+   */
   static final Duration STALE = Duration.ofMinutes(5);
 
   private final S3Client bucket;
@@ -42,7 +45,7 @@ final class S3Lease {
     this.bucket = bucket;
   }
 
-  /** Fails unless we are the owner, and nobody else can be by now. */
+  /** Throws unless this process is the owner and no other process can have taken over yet. */
   void check() throws IOException {
     HeldLease current = held;
     if (current == null) {
@@ -52,7 +55,8 @@ final class S3Lease {
   }
 
   /**
-   * @param work has our name, so that an owner that was killed is not in its own way
+   * @param work the folder that stores this owner's name, so that a restarted owner can take over
+   * its own lease
    */
   BlobStore.Claim claim(Path work) throws IOException {
     Path name = work.resolve(KEY);
@@ -120,7 +124,7 @@ final class S3Lease {
     }
   }
 
-  /** The object while it is ours. */
+  /** The lease while this process holds it. */
   private final class HeldLease implements BlobStore.Claim {
     private final String me;
     private final Thread toucher = Thread.ofVirtual().name("snapshot-lease").unstarted(this::touch);
@@ -156,14 +160,17 @@ final class S3Lease {
             touched = begin;
           }
         } catch (InterruptedException e) {
-          return; // it was closed
+          return; // The lease was closed.
         } catch (IOException e) {
-          // Tried again; whoever writes is told by check when it was too long.
+          // The next renewal retries; {@code check} fails once the lease is too old.
         }
       }
     }
 
-    /** Of an attempt without an answer nobody knows; the content is ours alone. */
+    /**
+     * Tells whether the object is this owner's: after an attempt without a response, only the
+     * content shows whether the attempt succeeded.
+     */
     private boolean isMine() throws IOException {
       S3Client.S3Response there =
           bucket.send(S3Client.S3Request.of("GET", KEY, Map.of(), 1 << 10), 200, 404);

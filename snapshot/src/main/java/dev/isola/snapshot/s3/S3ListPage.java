@@ -10,9 +10,9 @@ import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
 
 /**
- * One page of a bucket's list.
+ * One page of an object listing.
  *
- * @param next what to ask with for the page behind it; empty when this is the last
+ * @param next the continuation token of the next page; empty on the last page
  */
 record S3ListPage(List<String> keys, String next) {
 
@@ -35,7 +35,7 @@ record S3ListPage(List<String> keys, String next) {
             case "NextContinuationToken" -> next = xml.getElementText();
             case "IsTruncated" -> more = Boolean.parseBoolean(xml.getElementText());
             default -> {
-              // Sizes, times and owners are of no use here.
+              // Sizes, times and owners are not needed.
             }
           }
         }

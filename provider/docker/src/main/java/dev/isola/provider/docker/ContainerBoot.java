@@ -23,7 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Starts a container and tells the agent in it what to do. */
+/** Starts a container and sends the boot record to its agent. */
 final class ContainerBoot {
   private static final int RLIMIT_NPROC = 6;
   private static final int RLIMIT_NOFILE = 7;
@@ -75,7 +75,7 @@ final class ContainerBoot {
     return boot.build();
   }
 
-  /** Starts it and returns once its agent listens. */
+  /** Starts the container and returns once its agent is listening. */
   static void start(
       EngineApi engine, String container, SandboxId id, byte[] record, Deadline deadline) {
     try (HijackedConnection stdio = engine.attach(container, deadline)) {
@@ -99,7 +99,7 @@ final class ContainerBoot {
     }
   }
 
-  /** Reads the engine's frames, a header of 8 bytes each, until there is a line. */
+  /** Reads the engine's stream frames, each with a header of 8 bytes, up to the first line. */
   private static String firstLine(InputStream in) throws IOException {
     StringBuilder text = new StringBuilder();
     while (text.indexOf("\n") < 0 && text.length() < LONGEST) {

@@ -22,9 +22,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Makes a sandbox, whole or not at all, and boots one again that was stopped. */
+/** Creates sandboxes atomically, and boots stopped ones again. */
 final class ContainerCreator {
-  /** A socket takes none. */
+  /** A socket takes no space. */
   private static final int SOCKET_SPACE = 64 * 1024;
 
   private final EngineVariant flavour;
@@ -64,7 +64,7 @@ final class ContainerCreator {
     this.verification = new RuntimeVerifier(flavour, engine);
   }
 
-  /** Makes a sandbox, in its turn, or returns the one that is there. */
+  /** Creates a sandbox under its lock, or returns the existing one. */
   Sandbox create(SandboxSpec spec) {
     Deadline deadline = Deadline.in(spec.startupTimeout());
     Optional<Container> there = ours.find(spec.id());
@@ -110,7 +110,7 @@ final class ContainerCreator {
     }
   }
 
-  /** Returns the digest of the image that a sandbox would be made from now. */
+  /** Returns the digest of the image that a sandbox created now would use. */
   Optional<String> imageDigest(SandboxSpec spec) {
     return images.digest(spec.image());
   }
@@ -119,7 +119,7 @@ final class ContainerCreator {
     return new EngineCheck(flavour, settings).runtime(facts);
   }
 
-  /** Makes the folder and the container, or neither. */
+  /** Creates both the folder and the container, or neither. */
   private String container(ContainerPlan plan, Deadline deadline) {
     SandboxSpec spec = plan.spec();
     ContainerSocketFolder folder = ours.folder(spec.id());
@@ -177,13 +177,13 @@ final class ContainerCreator {
     return sandbox;
   }
 
-  /** Makes sure once more that it is what it was made as; the engine may be another by now. */
+  /** Verifies the isolation again, because the engine may have changed since creation. */
   void verifyAgain(Container container, AgentSandbox sandbox) {
     EngineInfo facts = state.currentInfo();
     verification.verify(container.id(), sandbox, runtime(facts), facts);
   }
 
-  /** Starts it again, with what it bears itself. */
+  /** Starts the container again with the boot record from its own labels. */
   void bootAgain(Container container, SandboxId id, Deadline deadline) throws IOException {
     byte[] boot = keys.open(id, container.labels().getOrDefault(ContainerLabels.BOOT, ""));
     if (hostSockets()) {
@@ -192,7 +192,10 @@ final class ContainerCreator {
     boot(container.id(), id, BootRecord.forRestart(boot, made(container)), deadline);
   }
 
-  /** To the moment: an image that was fetched just before is none of what was written. */
+  /**
+   * Returns the exact creation time: files of an image that was pulled just before do not count
+   * as written.
+   */
   private Instant made(Container container) {
     try {
       return engine
@@ -212,7 +215,7 @@ final class ContainerCreator {
     }
   }
 
-  /** Removes everything; then it is known after all what came of it. */
+  /** Removes everything, after which the outcome is known: nothing was created. */
   private RuntimeException undone(SandboxSpec spec, Deadline deadline, RuntimeException e) {
     removal.cleanUp(spec.id(), e);
     if (!(e instanceof OutcomeUnknown unknown)) {

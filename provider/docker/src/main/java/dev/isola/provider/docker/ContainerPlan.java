@@ -16,10 +16,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The container that a spec becomes, in the engine's words. A function of what it is given.
+ * The container for a spec, as the body of a create request. A pure function of its inputs.
  *
- * @param runtime empty for the engine's own choice
- * @param mounts besides those that the spec names
+ * @param runtime the runtime to request; empty for the engine's default
+ * @param mounts the mounts in addition to those of the spec
  */
 record ContainerPlan(
     InstanceId instance,
@@ -33,12 +33,14 @@ record ContainerPlan(
     List<String> agentArguments,
     String boot) {
 
-  /** What of ours is inside. */
+  /** The folder of Isola's files in the container. */
   static final String GUEST = "/.isola";
 
   static final String AGENT = GUEST + "/agent";
 
-  /** The folder in which the agent makes its socket: the host's where it can be, or in memory. */
+  /**
+   * The folder of the agent's socket: a bind mount from the host if possible, otherwise a tmpfs.
+   */
   static final String RUN = GUEST + "/run";
 
   static final String SOCKET = RUN + "/agent";
@@ -47,7 +49,7 @@ record ContainerPlan(
   private static final int PERIOD = 100_000;
   private static final int LEAST_QUOTA = 1_000;
 
-  /** The agent needs more than a command may have. */
+  /** The agent needs more descriptors than a command may have. */
   private static final int LEAST_DESCRIPTORS = 4096;
 
   Map<String, Object> body() {
@@ -162,7 +164,10 @@ record ContainerPlan(
     return host;
   }
 
-  /** Podman would raise what is not named beyond what it may raise itself. */
+  /**
+   * Sets every limit explicitly, because Podman would raise an unset one beyond what it is
+   * permitted to.
+   */
   private List<Map<String, Object>> ulimits() {
     List<Map<String, Object>> limits = new ArrayList<>();
     limits.add(ulimit("nofile", Math.max(LEAST_DESCRIPTORS, spec.limits().fileDescriptors())));
@@ -195,8 +200,8 @@ record ContainerPlan(
   }
 
   /**
-   * Tells whether a sandbox has something of the host's that an engine which remaps users cannot
-   * give to others: it is then root to it.
+   * Tells whether the sandbox shares files with the host. With user remapping, the container's
+   * root could not access them, so such a sandbox runs as the host's root.
    */
   private static boolean sharesTheHost(SandboxSpec spec) {
     return mode(spec) == NetworkMode.HOST

@@ -22,7 +22,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** What a provider of this folder says of itself. */
+/** Builds the provider info. */
 record DockerDescription(
     EngineVariant flavour, DockerProviderSettings settings, DockerSpecCheck check) {
   private static final Set<Class<? extends Capability>> CAPABILITIES =
@@ -41,7 +41,7 @@ record DockerDescription(
     return of(facts.limits(), new EngineCheck(flavour, settings).requirements(facts));
   }
 
-  /** Returns what can be said while the engine does not answer. */
+  /** Returns the info to report while the engine is unreachable. */
   ProviderInfo unavailable(Fault why) {
     return of(
         EnumSet.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT),
@@ -68,7 +68,7 @@ record DockerDescription(
     if (flavour.hasOwnKernel()) {
       kinds.remove(LimitKind.PROCESSES);
       kinds.remove(LimitKind.THREADS);
-      kinds.add(LimitKind.KERNEL_OBJECTS); // the kernel inside has its own
+      kinds.add(LimitKind.KERNEL_OBJECTS); // The guest kernel has its own.
     }
     return kinds;
   }

@@ -23,9 +23,9 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Finds, fetches and imports what sandboxes are made from. */
+/** Finds, pulls and imports images. */
 final class DockerImages {
-  /** A name at a registry, with a tag or a digest, or the engine's own id. */
+  /** A name in a registry with a tag or digest, or an image id. */
   private static final Pattern NAME = Pattern.compile("[a-zA-Z0-9][a-zA-Z0-9._/:@-]{0,254}");
 
   private static final String TAR = "application/x-tar";
@@ -40,7 +40,7 @@ final class DockerImages {
 
   /**
    * @param store Isola's own images
-   * @param hidden folders of the server that no sandbox shall see
+   * @param hidden folders of the server that no sandbox may see
    */
   private DockerImages(
       EngineApi engine, DockerProviderSettings settings, ImageStore store, List<Path> hidden) {
@@ -60,7 +60,7 @@ final class DockerImages {
   }
 
   /**
-   * Returns what a sandbox is made from, fetched or imported when the engine does not have it.
+   * Returns the image for a sandbox, pulling or importing it if the engine does not have it.
    *
    * @throws dev.isola.spi.error.NotFound with {@code IMAGE_NOT_FOUND}
    */
@@ -69,7 +69,7 @@ final class DockerImages {
     if (name.equals(HostImage.NAME)) {
       return host(deadline);
     }
-    // The same name means the same image, whichever provider is asked.
+    // A name refers to the same image with every provider.
     Optional<Image> ofIsola = store.find(name);
     if (ofIsola.isPresent()) {
       return imported(ofIsola.get(), deadline);
@@ -85,7 +85,10 @@ final class DockerImages {
     return there.orElseThrow(() -> notFound(name, "the engine does not have it"));
   }
 
-  /** Returns the digest of what {@link #resolve} would return; empty when it is not there yet. */
+  /**
+   * Returns the digest of the image that {@link #resolve} would return; empty if it is not
+   * available yet.
+   */
   Optional<String> digest(Optional<String> asked) {
     Optional<String> name = asked.or(settings::image).filter(one -> !one.equals(HostImage.NAME));
     return name.flatMap(store::find)
@@ -112,7 +115,7 @@ final class DockerImages {
         .withMounts(HostImage.mounts(hidden));
   }
 
-  /** One of Isola's own, which the engine is given once, under the name of what is in it. */
+  /** Imports one of Isola's images into the engine, once per content. */
   private ResolvedImage imported(Image image, Deadline deadline) {
     String digest = image.digest().substring(image.digest().indexOf(':') + 1);
     String name = "isola-image-" + digest.substring(0, Math.min(DIGITS, digest.length()));
@@ -120,7 +123,7 @@ final class DockerImages {
         .withMetadata(image.digest(), image.env(), image.user());
   }
 
-  /** Returns what the engine has under that name, after it was given it when it had nothing. */
+  /** Returns the engine's image of that name, importing it first if needed. */
   private ResolvedImage imported(
       String name, Supplier<EngineRequest.Body> archive, Deadline deadline) {
     importing.lock();
@@ -162,7 +165,7 @@ final class DockerImages {
     return known;
   }
 
-  /** Fetches an image. The engine tells of its progress line by line, and of its failure, too. */
+  /** Pulls an image. The engine reports progress and failure line by line. */
   private void pull(String name, Deadline deadline) {
     EngineRequest request =
         EngineRequest.post("/images/create?fromImage=" + EngineApi.encoded(tagged(name)));
@@ -174,7 +177,7 @@ final class DockerImages {
             ? notFound(name, EngineApi.message(answer))
             : pullFailed(name, EngineApi.message(answer), answer);
       }
-    } catch (OutcomeUnknown e) { // of the image, which is asked for again; no sandbox was begun
+    } catch (OutcomeUnknown e) { // No sandbox was created; the pull can be retried.
       throw Fault.of(
               deadline.over() ? ErrorCode.DEADLINE_EXCEEDED : ErrorCode.PROVIDER_UNAVAILABLE,
               "fetching the image "
@@ -193,7 +196,7 @@ final class DockerImages {
     }
   }
 
-  /** Without a tag the engine would fetch all there are. */
+  /** Adds the default tag, because without one the engine pulls all tags. */
   private static String tagged(String name) {
     int slash = name.lastIndexOf('/');
     boolean plain = name.indexOf(':', slash + 1) < 0 && name.indexOf('@') < 0;

@@ -24,10 +24,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sandboxes that are containers of an engine. The engine is the only truth: what there is and what
- * state it is in is asked of it, by labels that every container bears, so any process of this
- * instance finds, reaches and removes them all. Beside it there is only a folder with the agent's
- * socket.
+ * Runs sandboxes as containers of an engine. The engine is the source of truth: containers carry
+ * labels, so any process of this instance can find, reach and remove them, and their state is
+ * always read from the engine. The only local state is a folder with the agent's socket.
  */
 final class DockerProvider implements Provider {
   private final EngineVariant flavour;
@@ -92,7 +91,7 @@ final class DockerProvider implements Provider {
       known = description.of(facts);
       info = known;
       return known;
-    } catch (SandboxException e) { // not kept: the engine may come
+    } catch (SandboxException e) { // Not cached: the engine may come back.
       return description.unavailable(e.fault());
     }
   }
@@ -117,14 +116,14 @@ final class DockerProvider implements Provider {
   public Optional<HostResources> resources() {
     try {
       return state.lastInfo().resources();
-    } catch (SandboxException e) { // health says why
+    } catch (SandboxException e) { // The health check reports why.
       return Optional.empty();
     }
   }
 
   @Override
   public Sandbox create(SandboxSpec spec) {
-    check.requireSupported(spec); // before the engine is asked anything
+    check.requireSupported(spec); // Before any call to the engine.
     info().requireSupported(spec);
     return turns.withLock(spec.id(), () -> creation.create(spec));
   }

@@ -16,19 +16,17 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Finds where the engine is, in the order of Docker's own programs: the setting, the environment,
- * the context, the usual place.
+ * Resolves the address of the engine in the same order as Docker's tools: the setting, the
+ * environment, the context, the default.
  *
- * @param home where the folder {@code .docker} is
+ * @param home the home directory, which contains {@code .docker}
  */
 record EngineAddressResolver(
     EngineVariant flavour, ProviderConfig config, Map<String, String> env, Path home) {
   private static final int PLAIN_PORT = 2375;
   private static final int TLS_PORT = 2376;
 
-  /**
-   * @throws dev.isola.spi.error.InvalidRequest when what is said is no address that can be used
-   */
+  /** @throws dev.isola.spi.error.InvalidRequest if the configured address is unusable */
   EngineAddress resolve() {
     Optional<String> said = config.get("host");
     if (said.isEmpty() && config.get("context").isPresent()) {
@@ -58,7 +56,7 @@ record EngineAddressResolver(
     return Optional.ofNullable(env.get(name)).filter(text -> !text.isBlank());
   }
 
-  /** Returns the folder with the files for TLS; empty where it is not to be used. */
+  /** Returns the folder of the TLS files; empty without TLS. */
   private Optional<Path> tls() {
     Optional<String> folder = config.get("tls").or(() -> variable("DOCKER_CERT_PATH"));
     boolean wanted = config.get("tls").isPresent() || variable("DOCKER_TLS_VERIFY").isPresent();

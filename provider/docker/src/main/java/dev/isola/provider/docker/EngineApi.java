@@ -22,15 +22,15 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
-/** The calls of the Engine API that sandboxes need. Each ends by its deadline. */
+/** The calls of the Engine API that the provider needs. Each ends by its deadline. */
 final class EngineApi implements AutoCloseable {
-  /** How long the engine may take for an answer that costs it little. */
+  /** The deadline of calls that are cheap for the engine. */
   static final Duration QUICK = Duration.ofSeconds(10);
 
-  /** The engine's number for a path that is gone. */
+  /** The engine's change kind for a deleted path. */
   private static final int REMOVED = 2;
 
-  /** Podman asks the machine's packages who it is. */
+  /** Podman queries the package manager of the host for its version. */
   private static final Duration SLOW = Duration.ofSeconds(30);
 
   private static final int LONGEST_MESSAGE = 1000;
@@ -63,7 +63,7 @@ final class EngineApi implements AutoCloseable {
     return json(EngineRequest.get("/info"), Deadline.in(SLOW));
   }
 
-  /** Returns the containers, in whatever state, that bear all of these labels. */
+  /** Returns the containers in any state that have all the given labels. */
   List<Container> list(Map<String, String> labels) {
     List<String> wanted =
         labels.entrySet().stream().map(l -> l.getKey() + "=" + l.getValue()).toList();
@@ -75,7 +75,7 @@ final class EngineApi implements AutoCloseable {
     List<Container> containers = new ArrayList<>();
     for (JsonValue one : found.items()) {
       Container container = Container.listed(one);
-      // An engine that does not know the filter would show everybody's.
+      // An engine that ignores the filter would list all containers.
       if (container.labels().entrySet().containsAll(labels.entrySet())) {
         containers.add(container);
       }
@@ -83,12 +83,12 @@ final class EngineApi implements AutoCloseable {
     return containers;
   }
 
-  /** Returns what the engine knows of a container; empty when there is none. */
+  /** Returns the details of a container; empty if it does not exist. */
   Optional<JsonValue> inspect(String id) {
     return inspect(id, shortDeadline());
   }
 
-  /** Podman fails when a container ends while it looks: then it is asked again. */
+  /** Retries while Podman fails because the container is just ending. */
   Optional<JsonValue> inspect(String id, Deadline deadline) {
     EngineRequest request = EngineRequest.get("/containers/" + id + "/json");
     EngineResponse answer = http.send(request, deadline);
@@ -103,7 +103,7 @@ final class EngineApi implements AutoCloseable {
     return answer.status() == 500 && message(answer).contains("no such process");
   }
 
-  /** Makes a container and returns its id. */
+  /** Creates a container and returns its id. */
   String create(String name, Map<String, Object> wanted, Deadline deadline) {
     EngineResponse answer =
         http.send(
@@ -118,7 +118,7 @@ final class EngineApi implements AutoCloseable {
     return checkedId(parsed(answer, "making the container").text("Id"));
   }
 
-  /** What it calls a thing becomes part of paths. */
+  /** Validates an id of the engine, because it becomes part of request paths. */
   private String checkedId(String id) {
     if (!id.matches("[0-9a-f]{12,64}")) {
       throw malformed("an id: '" + id + "'");
@@ -144,7 +144,7 @@ final class EngineApi implements AutoCloseable {
         "letting the container go on");
   }
 
-  /** Lets it go on if it is frozen; that it is not, or is gone, is as good. */
+  /** Resumes a paused container. Has no effect if it is not paused or does not exist. */
   void unpauseIfPaused(String id) {
     http.send(EngineRequest.post("/containers/" + id + "/unpause"), shortDeadline());
   }
@@ -157,14 +157,14 @@ final class EngineApi implements AutoCloseable {
   }
 
   /**
-   * Kills it. That it does not run is as good, and each engine says that in another way; whether it
-   * runs is asked after.
+   * Kills a container. A container that is not running is no error, but each engine reports it
+   * differently; the caller checks whether it still runs.
    */
   void kill(String id) {
     http.send(EngineRequest.post("/containers/" + id + "/kill"), shortDeadline());
   }
 
-  /** Waits until it does not run; false when it still does at the deadline. */
+  /** Waits until the container has stopped; returns false if it still runs at the deadline. */
   boolean awaitStop(String id, Deadline deadline) {
     while (inspect(id).filter(node -> node.flag("State", "Running")).isPresent()) {
       if (deadline.over()) {
@@ -176,9 +176,9 @@ final class EngineApi implements AutoCloseable {
   }
 
   /**
-   * Removes it and its nameless volumes, whatever it does.
+   * Removes a container in any state, with its anonymous volumes.
    *
-   * @return false when somebody else is at it
+   * @return false if another removal is in progress
    */
   boolean remove(String id, Deadline deadline) {
     EngineResponse answer =
@@ -193,7 +193,7 @@ final class EngineApi implements AutoCloseable {
     return true;
   }
 
-  /** Returns one reading of what it uses; empty where it does not run. */
+  /** Returns one sample of the resource usage; empty if the container is not running. */
   Optional<JsonValue> stats(String id) {
     EngineResponse answer =
         http.send(
@@ -202,7 +202,7 @@ final class EngineApi implements AutoCloseable {
     return answer.ok() ? Optional.of(parsed(answer, "stats")) : Optional.empty();
   }
 
-  /** Takes hold of its standard input and output. */
+  /** Attaches to the standard input and output. */
   HijackedConnection attach(String id, Deadline deadline) {
     EngineRequest request =
         EngineRequest.post("/containers/" + id + "/attach?stream=1&stdin=1&stdout=1&stderr=1");
@@ -213,7 +213,9 @@ final class EngineApi implements AutoCloseable {
     };
   }
 
-  /** Starts what leads to the agent's own socket; refused where the container does not run. */
+  /**
+   * Starts a process that relays to the agent's socket. Rejected if the container is not running.
+   */
   HijackedConnection openAgentRelay(String id, Deadline deadline) {
     EngineResponse made =
         http.send(
@@ -246,14 +248,14 @@ final class EngineApi implements AutoCloseable {
     };
   }
 
-  /** Puts files into a container that was not started yet. */
+  /** Copies files into a container that has not been started. */
   void putArchive(String id, byte[] archive, Deadline deadline) {
     requireSuccess(
         http.send(EngineRequest.put("/containers/" + id + "/archive?path=%2F", archive), deadline),
         "putting the agent into the container");
   }
 
-  /** Returns the paths of an image that a container has not any more, each char one byte. */
+  /** Returns the image paths that the container has deleted; each char is one byte. */
   List<String> deletedImagePaths(String id) {
     List<String> paths = new ArrayList<>();
     for (JsonValue change :
@@ -266,14 +268,14 @@ final class EngineApi implements AutoCloseable {
     return paths;
   }
 
-  /** Returns what the engine knows of an image; empty when it has none of that name. */
+  /** Returns the details of an image; empty if the engine does not have it. */
   Optional<JsonValue> image(String name) {
     EngineResponse answer =
         http.send(EngineRequest.get("/images/" + encoded(name) + "/json"), shortDeadline());
     return answer.status() == 404 ? Optional.empty() : Optional.of(parsed(answer, "the image"));
   }
 
-  /** Creates a volume unless there is one of that name. */
+  /** Creates a volume unless it exists. */
   void createVolume(String name) {
     requireSuccess(
         http.send(
@@ -283,7 +285,7 @@ final class EngineApi implements AutoCloseable {
         "creating the volume");
   }
 
-  /** Returns the names of the volumes that begin with a text. */
+  /** Returns the names of the volumes that begin with {@code prefix}. */
   List<String> volumes(String prefix) {
     String filters = encoded(Json.text(Map.of("name", List.of(prefix))));
     List<String> names = new ArrayList<>();
@@ -292,7 +294,7 @@ final class EngineApi implements AutoCloseable {
             .at("Volumes")
             .items()) {
       String name = one.text("Name");
-      if (name.startsWith(prefix)) { // the filter finds it anywhere in a name
+      if (name.startsWith(prefix)) { // The filter matches anywhere in the name.
         names.add(name);
       }
     }
@@ -300,9 +302,9 @@ final class EngineApi implements AutoCloseable {
   }
 
   /**
-   * Removes a volume; that there is none is as good.
+   * Removes a volume. Has no effect if it does not exist.
    *
-   * @throws dev.isola.spi.error.Conflict when a container has it mounted
+   * @throws dev.isola.spi.error.Conflict if a container uses it
    */
   void removeVolume(String name) {
     EngineResponse answer = http.send(EngineRequest.delete("/volumes/" + name), Deadline.in(SLOW));
@@ -345,7 +347,10 @@ final class EngineApi implements AutoCloseable {
     }
   }
 
-  /** Says what the engine said. What it has no room for may have room elsewhere or later. */
+  /**
+   * Returns the exception for an error response. A lack of space is retryable, later or on
+   * another provider.
+   */
   static SandboxException refused(EngineResponse answer, String what) {
     String message = message(answer);
     String lower = message.toLowerCase(Locale.ROOT);

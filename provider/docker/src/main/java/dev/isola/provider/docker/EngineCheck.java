@@ -9,16 +9,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Whether an engine will do, and what it lacks. */
+/** Checks whether an engine is suitable, and what it lacks. */
 record EngineCheck(EngineVariant flavour, DockerProviderSettings settings) {
   private List<String> acceptedRuntimes() {
     return settings.runtime().map(List::of).orElse(flavour.runtimes());
   }
 
   /**
-   * Returns the runtime to ask for; empty for the engine's own choice.
+   * Returns the runtime to request; empty for the engine's default.
    *
-   * @throws dev.isola.spi.error.ProviderUnavailable when the engine has none that will do
+   * @throws dev.isola.spi.error.ProviderUnavailable if the engine has no suitable runtime
    */
   Optional<String> runtime(EngineInfo facts) {
     if (acceptedRuntimes().isEmpty()) {
@@ -32,7 +32,7 @@ record EngineCheck(EngineVariant flavour, DockerProviderSettings settings) {
                         .exception()));
   }
 
-  /** Returns the runtime that will do: it is there, and is what it has to be. */
+  /** Returns the first runtime that exists and is of the required type. */
   private Optional<String> found(EngineInfo facts) {
     return facts
         .runtime(acceptedRuntimes())

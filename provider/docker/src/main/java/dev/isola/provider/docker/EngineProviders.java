@@ -5,7 +5,7 @@ import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 import java.nio.file.Path;
 
-/** Puts a provider together. */
+/** Assembles a provider. */
 final class EngineProviders {
   private EngineProviders() {}
 

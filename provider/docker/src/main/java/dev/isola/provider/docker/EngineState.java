@@ -8,8 +8,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of the engine. Whether it answers is asked every other second at most; what it is,
- * which takes Podman seconds to say, only now and then and after it was away.
+ * Caches the state of the engine. Pings it at most every two seconds; reads its info, which takes
+ * Podman seconds, only every few minutes and after an outage.
  */
 final class EngineState {
   private static final long FRESH = Duration.ofSeconds(2).toNanos();
@@ -33,9 +33,9 @@ final class EngineState {
   }
 
   /**
-   * Returns what it said when it last answered; asks when it never did.
+   * Returns the last known info, reading it if there is none.
    *
-   * @throws SandboxException when it does not answer
+   * @throws SandboxException if the engine is unreachable
    */
   EngineInfo lastInfo() {
     CachedInfo known = said;
@@ -43,9 +43,9 @@ final class EngineState {
   }
 
   /**
-   * Returns what it is, if it answers now, give or take two seconds.
+   * Returns the info if the engine was reachable within the last two seconds.
    *
-   * @throws SandboxException when it does not answer
+   * @throws SandboxException if the engine is unreachable
    */
   EngineInfo currentInfo() {
     asking.lock();

@@ -6,7 +6,7 @@ import dev.isola.spi.error.SandboxException;
 import java.time.Duration;
 import java.util.Optional;
 
-/** What the agent measures, corrected by what the engine knows of the container as a whole. */
+/** The agent's usage, corrected by the engine's statistics of the whole container. */
 record EngineUsage(EngineApi engine, String container, UsageReporting inside)
     implements UsageReporting {
   @Override
@@ -18,7 +18,7 @@ record EngineUsage(EngineApi engine, String container, UsageReporting inside)
     }
     JsonValue memory = outside.get().at("memory_stats");
     long now = memory.number("usage");
-    long most = memory.number("max_usage"); // version 2 of control groups may not tell
+    long most = memory.number("max_usage"); // Engines on cgroup v2 may omit it.
     long cpu = outside.get().number("cpu_stats", "cpu_usage", "total_usage");
     return new Usage(
         cpu > 0 ? Duration.ofNanos(cpu) : seen.cpuTime(),

@@ -10,7 +10,7 @@ import java.util.List;
 /** The named volumes of an instance in a container engine. */
 record EngineVolumes(EngineApi engine, InstanceId instance) implements Volumes {
 
-  /** Returns what the engine's names of an instance's volumes begin with. */
+  /** Returns the prefix of the engine's volume names of an instance. */
   static String prefix(InstanceId instance) {
     return "isola-" + instance + "-";
   }

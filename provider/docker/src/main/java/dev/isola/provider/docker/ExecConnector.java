@@ -15,12 +15,12 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 
 /**
- * Reaches an agent whose socket is not one of this machine: the engine starts a process in the
- * container that joins its standard input and output to the socket. One connection costs an exec of
- * the engine's; commands then cost what they cost elsewhere.
+ * Connects to an agent whose socket is not on this host: the engine starts a process in the
+ * container that relays its standard input and output to the socket. A connection costs one exec
+ * of the engine; commands cost the same as with a local socket.
  */
 record ExecConnector(EngineApi engine, String container) implements AgentConnector {
-  /** How long the engine may take to say whether a container that cannot be reached has ended. */
+  /** How long the engine may take to report whether an unreachable container has ended. */
   private static final Duration LAST_LOOK = Duration.ofSeconds(2);
 
   @Override
@@ -35,7 +35,7 @@ record ExecConnector(EngineApi engine, String container) implements AgentConnect
     }
   }
 
-  /** An engine that does not say so may be asked again by the next call. */
+  /** Returns false if the engine does not respond; the next call asks again. */
   private boolean ended() {
     try {
       return engine
@@ -52,7 +52,7 @@ record ExecConnector(EngineApi engine, String container) implements AgentConnect
     return "exec in " + container;
   }
 
-  /** The engine's stream: what goes in is plain, what comes out is in frames. */
+  /** The engine's stream: input is raw, output is framed. */
   private static final class ExecChannel implements AgentChannel {
     private static final int HEADER = 8;
     private static final int STDOUT = 1;
@@ -97,8 +97,8 @@ record ExecConnector(EngineApi engine, String container) implements AgentConnect
     }
 
     /**
-     * An exec that fails after all is told in words where the agent's first bytes should be, the
-     * length of a short frame.
+     * Returns the error message of an exec that failed after it started. It arrives in place of
+     * the agent's first bytes, as one short frame.
      */
     private String words(int count) {
       return new String(piece, 0, Math.min(count, LONGEST_WORDS), US_ASCII)

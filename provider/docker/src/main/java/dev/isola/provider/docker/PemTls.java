@@ -28,7 +28,7 @@ final class PemTls {
   private static final Pattern KEY =
       Pattern.compile("-----BEGIN ((?:RSA )?PRIVATE KEY)-----([^-]+)-----END");
 
-  /** What turns an RSA key of the older form into one that is wrapped. */
+  /** The PKCS #8 prefix that wraps a PKCS #1 RSA key. */
   private static final byte[] VERSION_AND_RSA = {
     2,
     1,
@@ -55,8 +55,8 @@ final class PemTls {
   private PemTls() {}
 
   /**
-   * Returns a context that trusts {@code ca.pem}, or what this machine trusts where there is none,
-   * and proves itself by the other two, where they are there.
+   * Returns a context that trusts {@code ca.pem}, or the default trust store without it, and
+   * authenticates with the other two files if they exist.
    */
   static SSLContext of(Path folder) throws IOException {
     try {
@@ -117,7 +117,7 @@ final class PemTls {
       try {
         return KeyFactory.getInstance(algorithm).generatePrivate(new PKCS8EncodedKeySpec(wrapped));
       } catch (InvalidKeySpecException another) {
-        // The next one may know it.
+        // The next algorithm may match.
       }
     }
     throw new IOException(file + " has a key of an unknown kind");

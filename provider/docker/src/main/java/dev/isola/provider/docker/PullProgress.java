@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** How far the engine is with fetching an image, as it tells line by line. */
+/** The progress of an image pull, as reported by the engine line by line. */
 final class PullProgress {
   private static final int LONGEST_LINE = 64 * 1024;
   private static final int MOST_LAYERS = 1000;
@@ -19,7 +19,7 @@ final class PullProgress {
   private final Map<String, Boolean> layers = new ConcurrentHashMap<>();
   private volatile String problem = "";
 
-  /** Reads to the end of what it tells. */
+  /** Reads the report up to its end. */
   void read(InputStream in) throws IOException {
     BufferedReader lines = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
     StringBuilder line = new StringBuilder();
@@ -52,7 +52,7 @@ final class PullProgress {
     }
   }
 
-  /** Returns why it failed; empty when it did not, as far as is known. */
+  /** Returns why the pull failed; empty if no failure was reported. */
   String problem() {
     return problem;
   }

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The root of one of Isola's own images as an archive, made while it is sent. */
+/** The root of one of Isola's images as an archive, created while it is sent. */
 record RootArchive(Image image) implements EngineRequest.Body {
   @Override
   public String type() {
@@ -57,7 +57,7 @@ record RootArchive(Image image) implements EngineRequest.Body {
     List<String> words =
         new ArrayList<>(List.of(program.path().toString(), "--create", "--numeric-owner"));
     if (!image
-        .ownersKept()) { // all files are the server's here, and root's where they are unpacked
+        .ownersKept()) { // The server owns all files here; root owns them in the container.
       words.addAll(List.of("--owner=0", "--group=0"));
     }
     words.addAll(List.of("--directory", image.rootfs().toString(), "."));

@@ -11,13 +11,13 @@ import java.io.IOException;
 import java.util.Optional;
 
 /**
- * Makes sure that a sandbox runs by the runtime that was asked for. Podman 4.3 takes any name and
- * uses another; nothing runs in a sandbox before this has passed.
+ * Verifies that a sandbox runs with the requested runtime. Podman 4.3 accepts any runtime name
+ * and uses another one; no command runs before the verification.
  */
 record RuntimeVerifier(EngineVariant flavour, EngineApi engine) {
   /**
-   * @throws dev.isola.spi.error.ProviderUnavailable when it is not what was asked for, or that
-   *     cannot be told
+   * @throws dev.isola.spi.error.ProviderUnavailable if the runtime is a different one or cannot
+   * be determined
    */
   void verify(String container, Sandbox sandbox, Optional<String> runtime, EngineInfo facts) {
     if (runtime.isPresent()) {

@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The API by which sandboxes are made, found and ended. */
+/** Client of E2B's API for creating, listing and killing sandboxes. */
 final class E2bApiClient {
   private static final Duration QUICK = Duration.ofSeconds(20);
   private static final int MOST_PAGES = 1_000;
@@ -38,10 +38,10 @@ final class E2bApiClient {
     this.instance = instance;
   }
 
-  /** A sandbox of ours that is there. */
+  /** A sandbox of this instance, as listed by the API. */
   record ListedSandbox(String name, SandboxMetadata marks, SandboxState state) {}
 
-  /** What is needed to reach into a sandbox. */
+  /** What is needed to connect to a sandbox's envd. */
   record SandboxEndpoint(String name, Optional<String> domain, Optional<Secret> token) {}
 
   SandboxEndpoint create(Map<String, ?> wanted, Duration patience) {
@@ -60,7 +60,7 @@ final class E2bApiClient {
     return opened(call, body(call, answer));
   }
 
-  /** Returns what is needed to reach into it; empty when it is not there. */
+  /** Returns what is needed to connect to a sandbox; empty if it does not exist. */
   Optional<SandboxEndpoint> open(String name) {
     HttpCall call = one("looking at a sandbox", "GET", name, "");
     HttpAnswer answer = http.send(call, QUICK);
@@ -79,7 +79,7 @@ final class E2bApiClient {
         sandbox.optionalText("envdAccessToken").map(Secret::of));
   }
 
-  /** Returns the state of a sandbox; empty when it is not there. */
+  /** Returns the state of a sandbox; empty if it does not exist. */
   Optional<SandboxState> state(String name) {
     HttpCall call = one("looking at a sandbox", "GET", name, "");
     HttpAnswer answer = http.send(call, QUICK);
@@ -90,7 +90,7 @@ final class E2bApiClient {
     return sandbox.text("state").equals("paused") ? SandboxState.PAUSED : SandboxState.RUNNING;
   }
 
-  /** Returns everything of ours that bears {@code marks}, oldest first. */
+  /** Returns the sandboxes of this instance that match the metadata query, oldest first. */
   List<ListedSandbox> list(String marks) {
     List<ListedSandbox> all = new ArrayList<>();
     String next = "";
@@ -129,7 +129,7 @@ final class E2bApiClient {
         .flatMap(marks -> id.map(known -> new ListedSandbox(known, marks, state(sandbox))));
   }
 
-  /** Ends a sandbox; says nothing when there is none. */
+  /** Kills a sandbox. Has no effect if it does not exist. */
   void kill(String name, Duration patience) {
     changed(one("ending a sandbox", "DELETE", name, "").asIdempotent(), 404, patience);
   }
@@ -146,7 +146,7 @@ final class E2bApiClient {
         patience);
   }
 
-  /** Wakes a sandbox; its time is made no shorter. */
+  /** Resumes a sandbox without shortening its remaining lifetime. */
   void resume(String name, Duration patience) {
     HttpCall call =
         call("resuming a sandbox", "POST", "/v2/sandboxes/" + name + "/connect").asIdempotent();

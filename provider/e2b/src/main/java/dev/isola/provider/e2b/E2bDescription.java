@@ -57,12 +57,15 @@ record E2bDescription(E2bProviderSettings settings) {
     return all;
   }
 
-  /** Only where a sandbox is a machine of its own does what the machine says tell of it alone. */
+  /**
+   * Tells whether a sandbox is a whole virtual machine, so that the machine's usage is that of
+   * the sandbox alone.
+   */
   boolean wholeMachine() {
     return settings.isolation() == Isolation.VM;
   }
 
-  /** E2B gives a network of its own or takes away the internet, but never the interface. */
+  /** E2B can block internet access, but it always provides a network interface. */
   private Set<NetworkMode> networks() {
     return wholeMachine() ? EnumSet.of(NetworkMode.BRIDGE) : EnumSet.noneOf(NetworkMode.class);
   }

@@ -25,9 +25,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Sandboxes at E2B. E2B is the only truth: what there is and what state it is in is asked of it, by
- * metadata that every sandbox bears, so any process of this instance finds and ends them all.
- * Nothing lies on this machine.
+ * Runs sandboxes at E2B. E2B is the source of truth: every sandbox carries metadata, so any
+ * process of this instance can find and destroy it, and its state is always read from E2B. There
+ * is no local state.
  */
 final class E2bProvider implements Provider {
   private static final Duration LOOKING = Duration.ofMillis(100);
@@ -108,7 +108,7 @@ final class E2bProvider implements Provider {
     return turns.withLock(id, () -> attached(id).map(one -> one));
   }
 
-  /** Returns the sandbox if E2B has it; what was known of another one of that id is over. */
+  /** Returns the sandbox if it exists at E2B, and drops a cached one that no longer does. */
   private Optional<E2bSandbox> attached(SandboxId id) {
     Optional<E2bApiClient.ListedSandbox> found =
         control.list(SandboxMetadata.query(context.instance(), id)).stream().findFirst();
@@ -183,14 +183,14 @@ final class E2bProvider implements Provider {
         .exception();
   }
 
-  /** Those that were to end with their owner do. */
+  /** Destroys the sandboxes that must end with their owner. */
   @Override
   public void close() {
     for (SandboxId id : List.copyOf(owned)) {
       try {
         destroy(id, DestroyOptions.FORCE);
       } catch (SandboxException e) {
-        owned.remove(id); // it ends at its ttl
+        owned.remove(id); // Its lifetime still ends it.
       }
     }
     http.close();

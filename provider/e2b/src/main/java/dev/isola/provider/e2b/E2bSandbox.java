@@ -27,7 +27,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
 
-/** One sandbox at E2B, or wherever somebody speaks its API. */
+/** A sandbox at E2B or at another service with the same API. */
 final class E2bSandbox implements Sandbox, SandboxLiveness {
   private static final Duration PAUSING = Duration.ofMinutes(2);
 
@@ -41,8 +41,8 @@ final class E2bSandbox implements Sandbox, SandboxLiveness {
   private volatile SandboxState state;
 
   /**
-   * @param name E2B's own
-   * @param envd reaches inside, given what knows where the sandbox is
+   * @param name the sandbox id at E2B
+   * @param envd creates the envd client, given the liveness of this sandbox
    */
   E2bSandbox(
       SandboxMetadata marks,
@@ -76,7 +76,7 @@ final class E2bSandbox implements Sandbox, SandboxLiveness {
     return name;
   }
 
-  /** Takes over what was seen elsewhere. */
+  /** Records a state that was observed elsewhere. */
   void updateState(SandboxState seen) {
     if (state != SandboxState.DESTROYED) {
       state = seen;
@@ -153,7 +153,7 @@ final class E2bSandbox implements Sandbox, SandboxLiveness {
     }
   }
 
-  /** Runs a call of the API; a sandbox that it does not know is gone. */
+  /** Runs an API call. If the API does not know the sandbox, it is gone. */
   private void callApi(Runnable call) {
     if (state == SandboxState.DESTROYED) {
       throw gone();
@@ -184,7 +184,7 @@ final class E2bSandbox implements Sandbox, SandboxLiveness {
     try {
       seen = control.state(name);
     } catch (SandboxException e) {
-      return Optional.empty(); // nobody knows; what was seen is told
+      return Optional.empty(); // Unknown now; returns the last state.
     }
     updateState(seen.orElse(SandboxState.DESTROYED));
     if (seen.isEmpty()) {

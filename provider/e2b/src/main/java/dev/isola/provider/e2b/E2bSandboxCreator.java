@@ -23,7 +23,7 @@ import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Makes sandboxes as their specs want them. */
+/** Creates sandboxes from their specs. */
 record E2bSandboxCreator(
     E2bApiClient control,
     E2bProviderSettings settings,
@@ -34,13 +34,14 @@ record E2bSandboxCreator(
 
   private static final Duration LISTED_AFTER = Duration.ofSeconds(1);
 
-  /** What E2B's own clients ask for when their caller says nothing; every sandbox of E2B ends. */
+  /** E2B's error message for a lifetime above the maximum of the account. */
   private static final Pattern LONGEST_TTL =
       Pattern.compile("Timeout cannot be greater than (\\d{1,5}) hours?");
 
+  /** The default lifetime of E2B's own SDKs; E2B requires one. */
   private static final Duration DEFAULT_TTL = Duration.ofMinutes(5);
 
-  /** Makes the folders $1 and $2, and says who the sandbox's user is. */
+  /** Creates the folders $1 and $2, and prints the sandbox's user. */
   private static final String FOLDERS =
       """
       mkdir -p -- "$1" "$2" 2>/dev/null
@@ -49,7 +50,7 @@ record E2bSandboxCreator(
       exit $ok
       """;
 
-  /** The same for who may not: root makes them, for the user $3. */
+  /** The same for a user without permission: root creates the folders for the user $3. */
   private static final String FOLDERS_BY_ROOT =
       """
       mkdir -p -- "$1" "$2" && chown -- "$3" "$1" "$2"
@@ -71,9 +72,9 @@ record E2bSandboxCreator(
   }
 
   /**
-   * Asks for a sandbox. When E2B answers with an error of its own it may have made one: E2B is
-   * asked for a sandbox with this one's metadata: it is taken when there is one, and otherwise none
-   * was made, so that another provider may be tried.
+   * Requests a sandbox. After a server error E2B may have created one, so the provider looks for
+   * a sandbox with this metadata: if there is one it is used, otherwise none was created and
+   * another provider can be tried.
    */
   private E2bApiClient.SandboxEndpoint requestSandbox(SandboxSpec spec, SandboxMetadata marks) {
     try {
@@ -82,7 +83,7 @@ record E2bSandboxCreator(
       throw ttlRefused(spec, e).orElse(e);
     } catch (OutcomeUnknown e) {
       if (!e.context().containsKey(HttpErrors.STATUS)) {
-        throw e; // without an answer E2B may still be about to make it
+        throw e; // Without a response E2B may still create it.
       }
       return findCreated(spec.id(), e)
           .orElseThrow(
@@ -96,7 +97,7 @@ record E2bSandboxCreator(
     }
   }
 
-  /** E2B says what an account allows only when it refuses more. */
+  /** E2B reveals the maximum lifetime of an account only when it rejects a longer one. */
   private static Optional<SandboxException> ttlRefused(SandboxSpec spec, InvalidRequest e) {
     Matcher refused = LONGEST_TTL.matcher(e.fault().problem());
     if (!refused.find()) {
@@ -113,7 +114,7 @@ record E2bSandboxCreator(
             .exception(e));
   }
 
-  /** Looks twice: a sandbox may be listed a moment after it was made. */
+  /** Looks twice, because a new sandbox may be listed with a delay. */
   private Optional<E2bApiClient.SandboxEndpoint> findCreated(SandboxId id, OutcomeUnknown unknown) {
     try {
       for (int look = 0; look < 2; look++) {
@@ -187,7 +188,7 @@ record E2bSandboxCreator(
         .exception();
   }
 
-  /** Nothing is left of what failed, also when who wanted it was interrupted. */
+  /** Destroys a sandbox whose creation failed, even if the caller was interrupted. */
   private void end(E2bSandbox sandbox, RuntimeException why) {
     boolean interrupted = Thread.interrupted();
     try {

@@ -8,9 +8,12 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.OptionalLong;
 
-/** What a machine says of itself, which is what its sandbox uses. */
+/** The resource usage of a virtual machine, which is that of its sandbox. */
 final class MachineUsage implements UsageReporting {
-  /** Ticks of work, uptime, kibibytes of memory used, processes, used bytes of the disk, ticks. */
+  /**
+   * Prints CPU ticks, uptime, used memory in KiB, processes, used disk bytes, and ticks per
+   * second.
+   */
   private static final String MEASURE =
       """
       read -r cpu user nice system idle wait irq soft steal rest </proc/stat

@@ -18,8 +18,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks one engine. Every call ends by its deadline, whatever the engine does; a request that may
- * have changed something is never sent twice. May be used from any thread.
+ * An HTTP client for one engine. Every call ends by its deadline, and a request that may have
+ * changed state is never sent twice. Thread-safe.
  */
 public final class EngineHttp implements AutoCloseable {
   private static final int MOST_KEPT = 4;
@@ -38,27 +38,27 @@ public final class EngineHttp implements AutoCloseable {
   }
 
   /**
-   * Asks, and waits for the whole answer, which may be a refusal.
+   * Sends a request and returns the complete response, which may be an error.
    *
-   * @throws dev.isola.spi.error.ProviderUnavailable when nobody answers, or not in time, or not in
-   *     HTTP
-   * @throws dev.isola.spi.error.OutcomeUnknown when that happens after something was asked that
-   *     changes the engine's state
-   * @throws dev.isola.spi.error.DeadlineExceeded when it is over already; nothing is asked then
+   * @throws dev.isola.spi.error.ProviderUnavailable if the engine is unreachable, does not
+   * respond in time, or does not respond with HTTP
+   * @throws dev.isola.spi.error.OutcomeUnknown if that happens after a mutating request was sent
+   * @throws dev.isola.spi.error.DeadlineExceeded if the deadline has already passed; nothing is
+   * sent
    */
   public EngineResponse send(EngineRequest request, Deadline deadline) {
     return new Attempt(request, deadline).ask();
   }
 
-  /** What is read of an answer that goes on; closing it ends it. */
+  /** Reads a streamed response; closing the stream ends it. */
   public interface Reader {
     void read(InputStream body) throws IOException;
   }
 
   /**
-   * Asks for something that answers with a stream and reads it; {@code started} gets what ends it.
+   * Sends a request and reads the streamed response. Closing {@code cancel} ends the stream.
    *
-   * @return the answer when it is a refusal, and an empty one at the stream's end
+   * @return the response if it is an error, otherwise an empty one at the end of the stream
    */
   public EngineResponse stream(
       EngineRequest request, Deadline deadline, Cancellation cancel, Reader reader) {
@@ -84,14 +84,14 @@ public final class EngineHttp implements AutoCloseable {
     }
   }
 
-  /** Either the connection, or the refusal. */
+  /** The result of an upgrade request. */
   public sealed interface Upgrade {
     record Accepted(HijackedConnection connection) implements Upgrade {}
 
     record Rejected(EngineResponse answer) implements Upgrade {}
   }
 
-  /** Asks for a connection of one's own. */
+  /** Requests a connection upgrade. */
   public Upgrade upgrade(EngineRequest request, Deadline deadline) {
     return new Attempt(request, deadline).upgrade();
   }
@@ -101,7 +101,7 @@ public final class EngineHttp implements AutoCloseable {
       try {
         socket.close();
       } catch (Exception ignored) {
-        // It is closed to be rid of it.
+        // The socket is discarded anyway.
       }
     }
   }
@@ -192,7 +192,7 @@ public final class EngineHttp implements AutoCloseable {
         sent = true;
         exchange.send(request, true);
         int status = exchange.head();
-        if (status == 101 || status == 200) { // Docker says the one, others the other
+        if (status == 101 || status == 200) { // Engines differ.
           return new Upgrade.Accepted(new HijackedConnection(exchange));
         }
         byte[] why = exchange.body(status).readNBytes(LONGEST_ANSWER);
@@ -219,7 +219,7 @@ public final class EngineHttp implements AutoCloseable {
     }
 
     private HttpConnection connection() throws IOException {
-      if (deadline.over()) { // what is begun only to be cut off leaves everybody in the dark
+      if (deadline.over()) { // A request cut off at once has an unknown outcome.
         throw Fault.of(
                 ErrorCode.DEADLINE_EXCEEDED,
                 "no time was left of "

@@ -25,14 +25,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Starts commands, and knows why one could not be. */
+/** Starts commands, and reports why a command could not be started. */
 public final class CommandStarter {
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  /** How much later than us envd ends a command, for when we are not there any more. */
+  /** How much later than this server envd kills a command, in case the server is gone. */
   private static final Duration GRACE = Duration.ofSeconds(30);
 
-  /** How much of its output may come before the word that it runs, with what it costs to keep. */
+  /**
+   * The maximum amount of output, including overhead, that is buffered until the command is known
+   * to run.
+   */
   private static final long MOST_BEFORE = 16 << 20;
 
   private static final int OVERHEAD = 64;
@@ -98,7 +101,7 @@ public final class CommandStarter {
 
   private record PendingStart(String mark, Command command, String folder, Optional<String> user) {}
 
-  /** Reads until the script has said that the command runs; what follows is the command's. */
+  /** Reads until the script reports that the command runs; all further output is the command's. */
   private Execution awaitRunning(
       ProcessStream stream,
       PendingStart greeting,
@@ -123,7 +126,7 @@ public final class CommandStarter {
         case ProcessStream.Event.Data(Channel from, Bytes bytes) -> {
           if (from == channel) {
             said.writeBytes(bytes.toArray());
-          } else { // two pipes are not read in the order in which they were written
+          } else { // The order of stdout and stderr is not preserved.
             first.add(new ProcessStream.Event.Data(from, bytes));
             before += bytes.size() + OVERHEAD;
             if (before > MOST_BEFORE) {
@@ -210,7 +213,7 @@ public final class CommandStarter {
         .exception();
   }
 
-  /** Returns what an answer to a start means. */
+  /** Returns the exception for an error response to a start. */
   static SandboxException refused(SandboxContext inside, RpcError e, Optional<String> user) {
     return switch (e.code()) {
       case "unauthenticated" -> unknownUser(inside, user.orElse(""));
@@ -233,7 +236,7 @@ public final class CommandStarter {
     };
   }
 
-  /** Returns what the end of a stream means that nobody announced. */
+  /** Returns the exception for a stream that ended unexpectedly. */
   static SandboxException disconnected(SandboxContext inside, IOException e) {
     return inside
         .liveness()

@@ -25,15 +25,16 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command under envd. A thread of its own reads what envd tells into a short queue; when nobody
- * takes from that, the connection is not read, and the command is held back.
+ * A command run by envd. A dedicated thread reads envd's events into a short queue. If the caller
+ * does not read from the queue, the thread stops reading the connection, which blocks the
+ * command.
  */
 public class E2bExecution implements Execution {
   private static final int WAITING = 32;
   private static final Duration DYING = Duration.ofSeconds(20);
   private static final Duration LOOKING = Duration.ofMillis(100);
 
-  /** What is known when it starts. */
+  /** The parameters of a started command. */
   record Start(
       ExecutionId id,
       long pid,
@@ -42,7 +43,7 @@ public class E2bExecution implements Execution {
       boolean stdin,
       boolean terminal) {}
 
-  /** Something to take out of the queue. */
+  /** An element of the queue. */
   private sealed interface Item {
     record Chunk(Output output) implements Item {}
 
@@ -104,7 +105,7 @@ public class E2bExecution implements Execution {
         step();
       }
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // nobody does that
+      Thread.currentThread().interrupt(); // This thread is never interrupted.
     } finally {
       stream.close();
     }
@@ -135,7 +136,7 @@ public class E2bExecution implements Execution {
         .exception(e);
   }
 
-  /** A pause may cut the stream; the process goes on after it, and is followed again. */
+  /** Reconnects to the process after a pause has cut the stream. */
   private void reconnect(IOException e) throws InterruptedException {
     SandboxException why = CommandStarter.disconnected(inside, e);
     while (why instanceof Conflict && !closed) {
@@ -157,7 +158,9 @@ public class E2bExecution implements Execution {
     }
   }
 
-  /** What ran into its timeout has ended when nothing of it is left. */
+  /**
+   * Ends the execution. A command that timed out has ended only when all its processes are gone.
+   */
   private void end(@Nullable Exit how, @Nullable SandboxException why) throws InterruptedException {
     if (timedOut && how != null && !(how instanceof Exit.Lost)) {
       ended.countDown();
@@ -180,9 +183,9 @@ public class E2bExecution implements Execution {
         kill();
       }
     } catch (SandboxException e) {
-      // envd ends it a little later, and who waits for it is told what became of it
+      // envd's own timeout ends it a little later, and the stream reports that
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // nobody does that
+      Thread.currentThread().interrupt(); // This thread is never interrupted.
     } finally {
       swept.countDown();
     }
@@ -237,7 +240,7 @@ public class E2bExecution implements Execution {
     return Optional.ofNullable(exit);
   }
 
-  /** Takes the next item; empty when none came in time. */
+  /** Takes the next item; empty after a timeout. */
   private Optional<Item> take(long nanos) {
     if (!taken) {
       try {
@@ -280,8 +283,9 @@ public class E2bExecution implements Execution {
   }
 
   /**
-   * Also for who was interrupted: what is to be killed is killed. Its own user sees the marks of
-   * its processes wherever root may not; root ends what became somebody else's.
+   * Kills the command even if the caller is interrupted. The script runs as the command's user,
+   * who can read the environment of its processes where root may not, and as root, which can kill
+   * processes that changed their user.
    */
   @Override
   public void kill() {
@@ -302,7 +306,7 @@ public class E2bExecution implements Execution {
     closed = true;
     stream.close();
     if (!isOver()) {
-      queue.clear(); // lets go of who waits to put something there
+      queue.clear(); // Unblocks the reader thread.
     }
   }
 }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** A command on a terminal under envd. */
+/** A command on a terminal of envd. */
 final class E2bTerminal extends E2bExecution implements Terminal {
   private final SandboxContext inside;
 

@@ -9,7 +9,7 @@ import java.util.Base64;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 
-/** The standard input of a command, or what is typed at its terminal. */
+/** The standard input of a command, or the input of its terminal. */
 final class ProcessInput extends OutputStream {
   private static final int PIECE = 256 * 1024;
 
@@ -65,7 +65,7 @@ final class ProcessInput extends OutputStream {
     }
   }
 
-  /** What a command that closed its input is sent is thrown away. */
+  /** Discards input for a command that has closed its standard input. */
   private void call(String method, Map<String, ?> message, boolean lenient) throws IOException {
     try {
       inside.envd().call(method, message, false);

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Runs small scripts of ours in a sandbox: what envd has no call for. */
+/** Runs small scripts in a sandbox for operations that envd does not provide. */
 public final class ScriptRunner {
   private static final Map<String, String> PLAIN = Map.of("LC_ALL", "C");
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -28,7 +28,7 @@ public final class ScriptRunner {
     this.inside = inside;
   }
 
-  /** What came of a script. */
+  /** The result of a script. */
   public record ScriptResult(int code, Bytes out, String err) {
     public boolean succeeded() {
       return code == 0;
@@ -39,12 +39,12 @@ public final class ScriptRunner {
     }
   }
 
-  /** A script that writes on and on. */
+  /** A script whose output is read while it runs. */
   public interface RunningScript extends AutoCloseable {
-    /** Waits for more of its output; empty at the end. */
+    /** Waits for more output; empty at the end. */
     Optional<byte[]> next();
 
-    /** Returns what came of it, once all was read. */
+    /** Returns the result after all output was read. */
     ScriptResult result();
 
     @Override
@@ -72,7 +72,7 @@ public final class ScriptRunner {
     }
   }
 
-  /** Runs a script as root, or as the sandbox's user where there is no root to be had. */
+  /** Runs a script as root, or as the sandbox's user if root is not available. */
   public ScriptResult runAsRoot(String script, String... args) {
     try {
       return run(script, Optional.of("root"), List.of(args));
@@ -84,7 +84,7 @@ public final class ScriptRunner {
     }
   }
 
-  /** Starts a script whose output is read as it comes; empty {@code patience} is no deadline. */
+  /** Starts a script whose output is streamed. Without {@code patience} there is no deadline. */
   public RunningScript start(
       String script, Optional<String> user, List<String> args, Optional<Duration> patience) {
     ExecutionUser who =

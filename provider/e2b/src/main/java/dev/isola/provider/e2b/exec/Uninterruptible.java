@@ -7,7 +7,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Does something to its end although who wants it is interrupted. */
+/** Runs an action to completion even if the calling thread is interrupted. */
 final class Uninterruptible {
   private Uninterruptible() {}
 
@@ -25,12 +25,12 @@ final class Uninterruptible {
         } catch (InterruptedException e) {
           interrupted = true;
         } catch (TimeoutException e) {
-          return; // it goes on; who wants to know looks
+          return; // The action continues in the background.
         } catch (ExecutionException e) {
           if (e.getCause() instanceof SandboxException known) {
             switch (known.code()) {
               case SANDBOX_DESTROYED, SANDBOX_NOT_FOUND -> {
-                return; // nothing is left
+                return; // The action has ended.
               }
               default -> throw known;
             }

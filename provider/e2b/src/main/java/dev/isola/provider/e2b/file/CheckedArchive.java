@@ -18,10 +18,7 @@ import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.Set;
 
-/**
- * Somebody's archive, written anew while it is read, so that only what may be in one reaches the
- * sandbox.
- */
+/** Validates an archive while re-encoding it, so that only permitted entries reach the sandbox. */
 final class CheckedArchive {
   private final TarReader reader;
   private final TreeLimits limits;
@@ -76,7 +73,7 @@ final class CheckedArchive {
     }
   }
 
-  /** Returns the entry as it is sent on; the root itself is not. */
+  /** Returns the entry to send; empty for the root itself. */
   private Optional<TarEntry> checked(TarEntry entry) {
     String path = inside(entry.path());
     count(entry);

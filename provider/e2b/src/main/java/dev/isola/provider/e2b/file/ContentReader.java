@@ -14,9 +14,7 @@ import java.util.Optional;
 /** Opens the content of files. */
 record ContentReader(SandboxContext inside, FileErrors errors) {
 
-  /**
-   * @param size as the file was a moment ago; 0 also where nobody can say
-   */
+  /** @param size the size of the file a moment ago; 0 if unknown */
   InputStream open(String path, String absolute, ReadRange range, long size) {
     boolean beyond = range.offset() > 0 && range.offset() >= size;
     if (range.length() == 0 || beyond) {
@@ -49,7 +47,7 @@ record ContentReader(SandboxContext inside, FileErrors errors) {
     };
   }
 
-  /** Some of a body: what comes before is thrown away, what comes after is not read. */
+  /** A range of a body: skips the bytes before it and ignores those after it. */
   private static final class RangeInputStream extends FilterInputStream {
     private long before;
     private long left;

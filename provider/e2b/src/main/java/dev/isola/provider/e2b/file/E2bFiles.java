@@ -34,10 +34,10 @@ public final class E2bFiles implements FileSystem {
   private final FileErrors errors;
   private final Staging staging;
 
-  /** Empty for the sandbox's own user. */
+  /** Empty for the sandbox's user. */
   private final Optional<FileUser> user;
 
-  /** The user that gets what root creates. */
+  /** The owner of the files that root creates. */
   private final Optional<FileOwner> owner;
 
   public E2bFiles(SandboxContext inside) {
@@ -60,7 +60,7 @@ public final class E2bFiles implements FileSystem {
     return new E2bFiles(inside.asUser(user.privileged() ? "root" : user.name()), Optional.of(user));
   }
 
-  /** Creates something, which then belongs to the owner if there is one. */
+  /** Creates a file or folder and changes its owner if one is set. */
   private <T> T createOwned(String path, String absolute, boolean keep, Supplier<T> making) {
     return owner.isEmpty() ? making.get() : owner.get().createOwned(path, absolute, keep, making);
   }
@@ -85,7 +85,8 @@ public final class E2bFiles implements FileSystem {
   }
 
   /**
-   * envd serves content with the permissions of the sandbox's user: a program of the user reads.
+   * Reads through a script that runs as the user, because envd serves content with the
+   * permissions of the sandbox's user.
    */
   private InputStream readAsUser(String path, String absolute, ReadRange range) {
     if (range.length() == 0 || range.offset() == Long.MAX_VALUE) {
@@ -327,7 +328,7 @@ public final class E2bFiles implements FileSystem {
     }
   }
 
-  /** Five digits: fewer leave the set-id bits of a folder as they are. */
+  /** Formats five digits: with fewer, chmod keeps the set-id bits of a folder. */
   private static String octal(int mode) {
     return String.format(Locale.ROOT, "%05o", mode);
   }

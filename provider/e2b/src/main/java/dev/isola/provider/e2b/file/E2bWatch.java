@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A watch of envd's. */
+/** A file watch of envd. */
 public final class E2bWatch implements Watch {
   private static final int MOST = 10_000;
 
@@ -36,7 +36,7 @@ public final class E2bWatch implements Watch {
     this.frames = frames;
   }
 
-  /** Watches; returns when every later change is seen. */
+  /** Starts a watch and returns once it is active. */
   public static Watch of(SandboxContext inside, String path, boolean recursive) {
     FileErrors errors = new FileErrors(inside);
     String folder = new PathResolver(inside).absolute(path).replaceFirst("(?<=.)/+$", "");
@@ -121,7 +121,7 @@ public final class E2bWatch implements Watch {
     }
   }
 
-  /** envd tells both ends of a move apart by their order only. */
+  /** envd distinguishes the two ends of a move only by their order. */
   private FileChange change(JsonValue event, boolean moved) {
     String name = event.text("name");
     String path =

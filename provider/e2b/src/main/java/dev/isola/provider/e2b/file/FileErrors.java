@@ -9,7 +9,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What programs inside say went wrong: the system's own words at the end of a line. */
+/**
+ * Translates error output of programs in the sandbox by the system's message at the end of a
+ * line.
+ */
 record FileErrors(SandboxContext inside) {
   private static final Map<String, ErrorCode> WORDS = new LinkedHashMap<>();
 

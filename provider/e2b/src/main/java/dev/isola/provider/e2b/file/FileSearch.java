@@ -14,7 +14,7 @@ import java.util.Spliterators;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
-/** Files that a script inside finds, told as it finds them. */
+/** Streams the results of a search script. */
 record FileSearch(ScriptRunner shell, SandboxContext inside, FileErrors errors) {
 
   Stream<FileInfo> stream(String what, String path, String script, List<String> args) {
@@ -53,7 +53,7 @@ record FileSearch(ScriptRunner shell, SandboxContext inside, FileErrors errors) 
       return !ready.isEmpty();
     }
 
-    /** Waits for the next file, or for the end and its reason. */
+    /** Waits for the next result, or for the end and its status. */
     void fill() {
       while (ready.isEmpty() && !ended) {
         Optional<byte[]> piece = following.next();

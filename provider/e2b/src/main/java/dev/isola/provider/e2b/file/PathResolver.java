@@ -6,7 +6,7 @@ import dev.isola.provider.e2b.exec.SandboxContext;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
 
-/** Paths as a caller writes them, made absolute or refused. */
+/** Validates the paths of callers and makes them absolute. */
 record PathResolver(SandboxContext inside) {
   private static final int LONGEST = 4_096;
 
@@ -24,7 +24,7 @@ record PathResolver(SandboxContext inside) {
     return absolute;
   }
 
-  /** Returns the folder of a path. */
+  /** Returns the parent folder of a path. */
   static String parent(String absolute) {
     String plain = absolute.replaceFirst("/+$", "");
     int slash = plain.lastIndexOf('/');
@@ -36,7 +36,7 @@ record PathResolver(SandboxContext inside) {
     return plain.substring(plain.lastIndexOf('/') + 1);
   }
 
-  /** Returns a folder with a slash at its end. */
+  /** Returns a folder path with a trailing slash. */
   static String folder(String absolute) {
     return absolute.endsWith("/") ? absolute : absolute + "/";
   }

@@ -16,12 +16,12 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Content on its way in: all of it lies in a temporary file before anything is done with it. */
+/** Uploads content to a temporary file in the sandbox before it is used. */
 record Staging(SandboxContext inside, ScriptRunner shell, FileErrors errors) {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final Duration LONGEST = Duration.ofHours(1);
 
-  /** Brings {@code content} in, lets {@code use} work with its path, and leaves nothing there. */
+  /** Uploads {@code content}, calls {@code use} with its path, and removes the file. */
   <T> T with(String what, InputStream content, Function<String, T> use) {
     byte[] random = new byte[8];
     RANDOM.nextBytes(random);
@@ -50,7 +50,7 @@ record Staging(SandboxContext inside, ScriptRunner shell, FileErrors errors) {
     return e.code().equals("507") ? ErrorCode.DISK_FULL : ErrorCode.INVALID_REQUEST;
   }
 
-  /** Removes what is left of it; where even that fails nobody is helped by hearing so. */
+  /** Removes the temporary file. A failure is ignored, because the caller cannot act on it. */
   void remove(String staged) {
     try {
       shell.run(
@@ -58,11 +58,14 @@ record Staging(SandboxContext inside, ScriptRunner shell, FileErrors errors) {
           inside.user().isEmpty() ? Optional.empty() : Optional.of("root"),
           List.of(staged));
     } catch (SandboxException e) {
-      // the reason of the failure before is told
+      // The original failure is reported.
     }
   }
 
-  /** Remembers why it broke: whoever sends it only says that it did. */
+  /**
+   * Remembers the exception of the source, because the HTTP client reports only that reading
+   * failed.
+   */
   private static final class Source extends FilterInputStream {
     private volatile @Nullable Throwable broken;
 
@@ -88,7 +91,7 @@ record Staging(SandboxContext inside, ScriptRunner shell, FileErrors errors) {
 
     @Override
     public void close() {
-      // the caller's
+      // The caller closes the stream.
     }
 
     void rethrow(SandboxContext inside, String what) {

@@ -9,16 +9,16 @@ import java.io.IOException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** What went wrong between here and the other side, in the words of the contract. */
+/** Translates HTTP failures into the exceptions of the provider contract. */
 public final class HttpErrors {
-  /** In the context of an error that is an answer: its HTTP status. */
+  /** Context key of an error response's HTTP status. */
   public static final String STATUS = "status";
 
   private static final int LONGEST = 300;
 
   private HttpErrors() {}
 
-  /** Returns the {@code message} of an error, or whatever came instead. */
+  /** Returns the {@code message} of an error response, or the raw body if it has none. */
   public static String message(Bytes body) {
     try {
       return JsonValue.parse(body.toArray()).text("message");
@@ -54,7 +54,7 @@ public final class HttpErrors {
         : unknown(what, cause);
   }
 
-  /** Returns what an answer means that is no success, for whatever nobody knows better. */
+  /** Returns the exception for an error response that the caller does not handle specifically. */
   public static SandboxException of(HttpCall call, HttpAnswer answer, String message) {
     String what =
         call.what() + " at " + host(call) + ": " + answer.status() + " " + line(message).strip();
@@ -94,7 +94,7 @@ public final class HttpErrors {
     };
   }
 
-  /** Says that an answer is not what the protocol promises. */
+  /** Returns the exception for a response that violates the protocol. */
   public static SandboxException malformed(HttpCall call, String why) {
     String what = call.what() + ": " + host(call) + " answers with something else: " + line(why);
     return call.idempotent() ? unavailable(what) : unknown(what, null);
@@ -134,7 +134,7 @@ public final class HttpErrors {
     return String.valueOf(call.address().getHost());
   }
 
-  /** Returns somebody else's words as one line of bounded length. */
+  /** Returns remote text as a single line of limited length. */
   public static String line(String text) {
     StringBuilder line = new StringBuilder();
     for (int i = 0; i < text.length() && i < LONGEST; i++) {

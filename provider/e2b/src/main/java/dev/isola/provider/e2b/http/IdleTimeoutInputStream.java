@@ -9,7 +9,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
-/** A body from which somebody waits for no longer than so long without a byte. */
+/** A stream that fails if no byte arrives for a given time while it is being read. */
 public final class IdleTimeoutInputStream extends FilterInputStream {
   private static final ScheduledExecutorService WATCH =
       Executors.newSingleThreadScheduledExecutor(
@@ -41,7 +41,7 @@ public final class IdleTimeoutInputStream extends FilterInputStream {
     try {
       in.close();
     } catch (IOException e) {
-      // whoever reads is told that it was silent
+      // The reader gets the timeout.
     }
   }
 

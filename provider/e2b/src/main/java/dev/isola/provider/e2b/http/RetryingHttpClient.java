@@ -22,11 +22,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Sends requests over connections that are kept and used again. HTTP/1.1 alone: a stream that
- * nobody reads holds back its own connection and no other.
+ * An HTTP client with pooled connections. Uses HTTP/1.1 only, so that an unread stream blocks
+ * just its own connection.
  *
- * <p>What was refused for its rate is sent again when that is soon allowed, because nothing
- * happened. Nothing else is ever sent twice.
+ * <p>A rate-limited request is sent again if the service permits it soon, because it had no
+ * effect. No other request is ever repeated.
  */
 public final class RetryingHttpClient implements AutoCloseable {
   private static final Duration CONNECTING = Duration.ofSeconds(10);
@@ -37,7 +37,8 @@ public final class RetryingHttpClient implements AutoCloseable {
   private static final String POOL = "jdk.httpclient.connectionPoolSize";
 
   static {
-    // The JDK keeps every connection it ever needed at once, and can be told otherwise only so.
+    // The JDK keeps every connection it has ever opened at once; only this system property limits
+    // the pool.
     if (System.getProperty(POOL) == null) {
       System.setProperty(POOL, "6");
     }
@@ -53,7 +54,7 @@ public final class RetryingHttpClient implements AutoCloseable {
           .executor(threads)
           .build();
 
-  /** Sends and returns the whole answer. */
+  /** Sends a request and returns the complete response. */
   public HttpAnswer send(HttpCall call, Duration patience) {
     long end = System.nanoTime() + patience.toNanos();
     for (int tries = 1; ; tries++) {
@@ -68,7 +69,10 @@ public final class RetryingHttpClient implements AutoCloseable {
     }
   }
 
-  /** Sends and returns when the answer begins; its body comes as it is read, and must be closed. */
+  /**
+   * Sends a request and returns once the response begins. The body is streamed, and the caller
+   * must close it.
+   */
   public HttpResponse<InputStream> open(HttpCall call, Duration patience) {
     return exchange(call, BodyHandlers.ofInputStream(), patience);
   }
@@ -105,7 +109,7 @@ public final class RetryingHttpClient implements AutoCloseable {
         .orElse(BodyPublishers.noBody());
   }
 
-  /** Tells whether nobody can have heard of a request that failed this way. */
+  /** Tells whether a request that failed this way cannot have reached the service. */
   private static boolean neverSent(@org.jspecify.annotations.Nullable Throwable why) {
     for (Throwable cause = why; cause != null; cause = cause.getCause()) {
       if (cause instanceof ConnectException
@@ -118,7 +122,7 @@ public final class RetryingHttpClient implements AutoCloseable {
     return false;
   }
 
-  /** Rests as long as the other side wants, when there is time for that. */
+  /** Waits as long as the service asks for, if the deadline allows it. */
   private static boolean pauseBeforeRetry(HttpCall call, HttpAnswer answer, long end) {
     long seconds =
         answer
@@ -145,14 +149,14 @@ public final class RetryingHttpClient implements AutoCloseable {
     return Duration.ofNanos(Math.max(1_000_000, end - System.nanoTime()));
   }
 
-  /** Drops what is under way. */
+  /** Aborts the requests in progress. */
   @Override
   public void close() {
     client.shutdownNow();
     threads.shutdownNow();
   }
 
-  /** Reads at most {@code most} bytes of a stream that is then closed. */
+  /** Reads at most {@code most} bytes of a stream and closes it. */
   public static Bytes readAtMost(InputStream in, int most) {
     try (in) {
       return Bytes.of(in.readNBytes(most));

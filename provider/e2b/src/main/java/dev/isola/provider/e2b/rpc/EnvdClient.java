@@ -26,9 +26,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** envd of one sandbox. */
+/** A client of envd, the daemon that E2B runs in a sandbox. */
 public final class EnvdClient {
-  /** Statuses by which a proxy before the sandbox says that there is none behind it. */
+  /** Statuses with which a proxy reports that there is no sandbox behind it. */
   private static final Set<Integer> NOBODY_THERE = Set.of(401, 403, 404, 410, 502, 503, 504);
 
   private static final Duration QUICK = Duration.ofSeconds(30);
@@ -41,9 +41,7 @@ public final class EnvdClient {
   private final Map<String, String> headers;
   private final SandboxLiveness whereabouts;
 
-  /**
-   * @param token what proves who we are; none where the sandbox asks for none
-   */
+  /** @param token the access token; empty if the sandbox requires none */
   public EnvdClient(
       RetryingHttpClient http,
       URI base,
@@ -60,7 +58,7 @@ public final class EnvdClient {
     this.headers = Map.copyOf(all);
   }
 
-  /** Tells whether it answers. */
+  /** Tells whether envd responds. */
   public boolean isReachable(Duration patience) {
     try {
       return http.send(call("looking after it", "GET", "/health"), patience).isSuccess();
@@ -69,7 +67,7 @@ public final class EnvdClient {
     }
   }
 
-  /** Calls a method with one message each way. */
+  /** Calls a unary method. */
   public JsonValue call(String method, Object message, boolean harmless) throws RpcError {
     HttpCall call =
         call(method, "POST", "/" + method)
@@ -86,7 +84,7 @@ public final class EnvdClient {
   /**
    * Opens a stream.
    *
-   * @param user who asks; the sandbox's own when empty
+   * @param user the user; the sandbox's user if empty
    * @param timeout after which envd ends what was started
    */
   public MessageStream stream(
@@ -110,18 +108,18 @@ public final class EnvdClient {
     return new MessageStream(new IdleTimeoutInputStream(response.body(), SILENCE));
   }
 
-  /** Opens the content of a file, from {@code offset} on where the answer is 206. */
+  /** Opens the content of a file. The response is a range only if its status is 206. */
   public HttpResponse<InputStream> download(String path, Optional<String> range) throws RpcError {
     HttpCall call = call("reading " + path, "GET", "/files?path=" + encoded(path));
     return opened(range.map(text -> call.with("Range", text)).orElse(call));
   }
 
-  /** Returns a body that does not let its reader wait for ever. */
+  /** Returns the body with an idle timeout. */
   public static InputStream withIdleTimeout(HttpResponse<InputStream> response) {
     return new IdleTimeoutInputStream(response.body(), SILENCE);
   }
 
-  /** Writes a file of the sandbox's user. */
+  /** Writes a file as the sandbox's user. */
   public void upload(String path, InputStream content, Duration patience) throws RpcError {
     HttpCall call =
         call("writing " + path, "POST", "/files?path=" + encoded(path))
@@ -156,7 +154,7 @@ public final class EnvdClient {
     }
   }
 
-  /** Returns what envd itself says, or throws what is true of the sandbox. */
+  /** Returns the error of envd, or throws the reason if the sandbox is not running. */
   private RpcError refused(HttpCall call, HttpAnswer answer) {
     if (NOBODY_THERE.contains(answer.status())) {
       whereabouts
@@ -175,7 +173,7 @@ public final class EnvdClient {
         return new RpcError(Integer.toString(answer.status()), HttpErrors.message(answer.body()));
       }
     } catch (IOException e) {
-      // told by its status
+      // Reported by its status.
     }
     throw HttpErrors.of(call, answer, HttpErrors.message(answer.body()));
   }

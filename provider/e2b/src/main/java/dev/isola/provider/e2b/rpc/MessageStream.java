@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Optional;
 
-/** The messages of a stream. One that ends without saying so was cut off. */
+/** A stream of messages of the Connect protocol. A stream without an end message was cut off. */
 public final class MessageStream implements AutoCloseable {
   private static final int LARGEST = 8 << 20;
 
@@ -21,8 +21,8 @@ public final class MessageStream implements AutoCloseable {
   /**
    * Waits for the next message; empty at the end.
    *
-   * @throws RpcError when the end has a reason
-   * @throws IOException when the stream was cut off, or is none
+   * @throws RpcError if the stream ended with an error
+   * @throws IOException if the stream was cut off or is malformed
    */
   public Optional<JsonValue> next() throws IOException, RpcError {
     ConnectFrame frame =
@@ -39,11 +39,11 @@ public final class MessageStream implements AutoCloseable {
     return Optional.empty();
   }
 
-  /** Reads what follows the last message that matters, so that the connection can be used again. */
+  /** Reads the rest of the stream, so that the connection can be reused. */
   public void finish() {
     try {
       while (next().isPresent()) {
-        // nothing of it matters any more
+        // The rest is irrelevant.
       }
       if (in.read() >= 0) {
         close();
@@ -64,7 +64,7 @@ public final class MessageStream implements AutoCloseable {
     try {
       in.close();
     } catch (IOException e) {
-      // it is not read any more
+      // The stream is no longer read.
     }
   }
 }
