@@ -26,9 +26,8 @@ import java.util.Random;
 import java.util.Set;
 
 /**
- * The same work over HTTP and in process: a command, a line through a running command, and a
- * large file. Server and clients share this process, so the results include the cost of the
- * clients.
+ * The same work over HTTP and in process: a command, a line through a running command, and a large
+ * file. Server and clients share this process, so the results include the cost of the clients.
  */
 final class ApiBenchmarks {
   private static final String PROGRAM = "/bin/true";
@@ -103,7 +102,7 @@ final class ApiBenchmarks {
   private static void run(BenchEngine housed) throws IOException {
     ExecResult result = housed.sandbox().run(Command.argv(PROGRAM));
     if (!result.succeeded()) {
-      throw new IOException(PROGRAM + " ended with " + result.exit());
+      throw new IOException(PROGRAM + " exited with " + result.exit());
     }
   }
 
@@ -112,7 +111,7 @@ final class ApiBenchmarks {
         client -> {
           String answer = client.send("POST", served.sandbox() + "/exec", EXEC);
           if (!answer.contains("\"exitCode\":0")) {
-            throw new IOException("answered " + answer);
+            throw new IOException("unexpected response " + answer);
           }
         });
   }
@@ -168,7 +167,7 @@ final class ApiBenchmarks {
               + "/"
               + JsonValue.parse(started.getBytes(UTF_8))
                   .optionalText("id")
-                  .orElseThrow(() -> new IOException("no execution was started"));
+                  .orElseThrow(() -> new IOException("the response has no execution id"));
       stream.follow(one + "/output");
       Samples samples =
           Parallel.run(
@@ -266,7 +265,7 @@ final class ApiBenchmarks {
 
   private void whole() throws IOException {
     if (Files.size(target) != plan.sizes().bytes()) {
-      throw new IOException("only " + Files.size(target) + " bytes came");
+      throw new IOException("only " + Files.size(target) + " bytes arrived");
     }
   }
 

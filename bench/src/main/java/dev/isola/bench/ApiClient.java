@@ -115,7 +115,7 @@ final class ApiClient implements AutoCloseable {
       headers.put(line.substring(0, colon).toLowerCase(Locale.ROOT), line.substring(colon + 1));
     }
     if (!status.startsWith("HTTP/1.1 2")) {
-      throw new IOException("answered with " + status);
+      throw new IOException("unexpected status: " + status);
     }
   }
 
@@ -145,7 +145,7 @@ final class ApiClient implements AutoCloseable {
     for (long left = count; left > 0; ) {
       int read = from.read(buffer, 0, (int) Math.min(left, buffer.length));
       if (read < 0) {
-        throw new EOFException("cut off");
+        throw new EOFException("the response is truncated");
       }
       to.write(buffer, 0, read);
       left -= read;
@@ -156,7 +156,7 @@ final class ApiClient implements AutoCloseable {
     StringBuilder line = new StringBuilder();
     for (int c = in.read(); c != '\n'; c = in.read()) {
       if (c < 0) {
-        throw new EOFException("the server hung up");
+        throw new EOFException("the server closed the connection");
       }
       if (c != '\r') {
         line.append((char) c);

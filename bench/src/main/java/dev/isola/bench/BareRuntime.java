@@ -29,14 +29,16 @@ final class BareRuntime implements Peer {
     this.version = version;
   }
 
-  /** @throws IOException if the runtime is not installed or does not work on this machine */
+  /**
+   * @throws IOException if the runtime is not installed or does not work on this machine
+   */
   static Peer open(String runtime, BenchEnvironment arena)
       throws IOException, InterruptedException {
     LocalProgram.requireInstalled(runtime);
     RawProgram raw =
         arena
             .program()
-            .orElseThrow(() -> new IOException("there is no program to run in it (make -C bench)"));
+            .orElseThrow(() -> new IOException("isola-raw is not built (make -C bench)"));
     Path folder = arena.folder().resolve(runtime);
     Path root = Bundle.root(arena.folder(), raw);
     Bundle once = Bundle.make(folder.resolve("true"), root, "/bin/true");
@@ -53,8 +55,7 @@ final class BareRuntime implements Peer {
       // second.
       List<String> alone = new ArrayList<>(List.of(raw.path().toString(), "without-cgroup2"));
       alone.addAll(plain);
-      BareRuntime second =
-          new BareRuntime(runtime, alone, once, up, version + " (cgroup2 hidden from it)");
+      BareRuntime second = new BareRuntime(runtime, alone, once, up, version + " (cgroup2 hidden)");
       try {
         second.runOnce();
         return second;

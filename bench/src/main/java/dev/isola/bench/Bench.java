@@ -13,8 +13,7 @@ import java.util.stream.Stream;
  * <ul>
  *   <li>{@code create}: from no sandbox to the result of the first command, and destruction;
  *   <li>{@code warm}: claiming a sandbox from the engine's warm pool, compared with creating one;
- *   <li>{@code exec}: a command in a running sandbox, sequentially and with a concurrency of
- * eight;
+ *   <li>{@code exec}: a command in a running sandbox, sequentially and with a concurrency of eight;
  *   <li>{@code files}: uploading and downloading a large file and a tree of small files;
  *   <li>{@code flood}: a large amount of command output;
  *   <li>{@code density}: the cost of many idle sandboxes;
@@ -121,7 +120,7 @@ public final class Bench {
       case "soak" -> SoakBenchmark.of(arena, plan);
       case "snapshot" -> SnapshotBenchmarks.of(arena, plan);
       case "fork" -> SnapshotBenchmarks.forks(arena, plan);
-      default -> throw new IllegalArgumentException("no benchmark is named " + benchmark);
+      default -> throw new IllegalArgumentException("unknown benchmark " + benchmark);
     };
   }
 }

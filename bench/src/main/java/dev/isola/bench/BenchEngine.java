@@ -38,9 +38,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An engine with one provider, configured as in a server: a ledger on disk, a warm pool, and a
- * data folder and an instance of its own, because an engine removes sandboxes that it does not
- * know.
+ * An engine with one provider, configured as in a server: a ledger on disk, a warm pool, and a data
+ * folder and an instance of its own, because an engine removes sandboxes that it does not know.
  */
 final class BenchEngine implements AutoCloseable {
   private static final Duration LIFETIME = Duration.ofHours(2);
@@ -76,7 +75,9 @@ final class BenchEngine implements AutoCloseable {
     engine = Engine.open(config, ledger, registry, health, clock, log);
   }
 
-  /** @param folder the folder of the ledger, which the caller removes */
+  /**
+   * @param folder the folder of the ledger, which the caller removes
+   */
   static BenchEngine open(ProviderFactory factory, Path folder) {
     TemporaryInstallation trial = TemporaryInstallation.of(factory);
     try {
@@ -160,7 +161,7 @@ final class BenchEngine implements AutoCloseable {
     long end = System.nanoTime() + PATIENCE.toNanos();
     while (engine.list(ready, "", POOL).entries().size() < POOL) {
       if (System.nanoTime() > end) {
-        throw new IOException("the warm pool does not become full: " + log.last);
+        throw new IOException("the warm pool did not fill in time: " + log.last);
       }
       Thread.sleep(1);
     }
@@ -206,7 +207,7 @@ final class BenchEngine implements AutoCloseable {
    * failure.
    */
   private static final class LastWarning implements Log {
-    volatile String last = "it says nothing";
+    volatile String last = "no warning was logged";
 
     @Override
     public void info(String sentence) {

@@ -92,8 +92,8 @@ final class BenchEnvironment implements AutoCloseable {
   }
 
   /**
-   * Returns {@code docker cp} as a subject if it is enabled and works; otherwise records why it
-   * was skipped.
+   * Returns {@code docker cp} as a subject if it is enabled and works; otherwise records why it was
+   * skipped.
    */
   List<BenchSubject> dockerCopySubjects(SubjectFactory making) {
     if (!(peers.get("docker") instanceof EngineCli docker)) {

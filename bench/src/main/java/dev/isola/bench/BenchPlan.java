@@ -42,7 +42,7 @@ public record BenchPlan(
    *
    * @param docker the address of Docker's engine, as in {@code DOCKER_HOST}
    * @param image the image of containers; the engine must already have it, and it must contain
-   * {@code true} and {@code sleep}
+   *     {@code true} and {@code sleep}
    */
   public record Engines(String docker, String image) {
     public static final String DOCKER = "unix:///var/run/docker.sock";

@@ -14,8 +14,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * An HTTP server for an engine on a loopback port, as {@code isola serve} runs it, and its
- * clients.
+ * An HTTP server for an engine on a loopback port, as {@code isola serve} runs it, and its clients.
  */
 final class BenchServer implements AutoCloseable {
   static final String SUFFIX = "-http";

@@ -8,7 +8,7 @@ import java.util.function.Supplier;
  * A subject of one benchmark.
  *
  * @param pace the divisor of the iteration count: a subject that is a hundred times slower than
- * others runs fewer iterations
+ *     others runs fewer iterations
  * @param bytesMoved the bytes that the last iteration read and stored, if known
  */
 record BenchSubject(String name, Work work, int pace, Supplier<Optional<BytesMoved>> bytesMoved) {

@@ -15,8 +15,7 @@ import java.util.OptionalDouble;
  *
  * @param reference the subject whose median is the 1 of the ratios
  * @param workPerIteration the work of one iteration, in the unit of {@link Result#perSecond}
- * @param warmUp the number of iterations before measurement, enough for the JIT compiler to
- * settle
+ * @param warmUp the number of iterations before measurement, enough for the JIT compiler to settle
  * @param afterwards the name of the cleanup in the results; empty if it is not reported
  */
 record Benchmark(
@@ -53,8 +52,7 @@ record Benchmark(
   }
 
   /**
-   * Runs the benchmark. A subject that fails is removed, and the reason is added to {@code
-   * absent}.
+   * Runs the benchmark. A subject that fails is removed, and the reason is added to {@code absent}.
    */
   List<Result> run(List<SkippedSubject> absent) throws InterruptedException {
     Map<BenchSubject, Samples> times = new LinkedHashMap<>();

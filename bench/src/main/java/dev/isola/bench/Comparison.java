@@ -10,7 +10,7 @@ import java.util.Set;
  * How many times faster a provider was than another subject in the same run.
  *
  * @param times the median of the other subject divided by the median of the provider; below 1 the
- * other was faster
+ *     other was faster
  */
 public record Comparison(
     String benchmark, int concurrency, String subject, String than, double times) {

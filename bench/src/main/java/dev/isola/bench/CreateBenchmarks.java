@@ -45,7 +45,7 @@ final class CreateBenchmarks {
         ExecResult result = sandbox.run(TRUE);
         answered = System.nanoTime();
         if (!result.succeeded()) {
-          throw new IOException("/bin/true ended with " + result.exit());
+          throw new IOException("/bin/true exited with " + result.exit());
         }
       } finally {
         entrant.provider().destroy(spec.id(), DestroyOptions.FORCE);

@@ -15,8 +15,8 @@ import java.util.OptionalLong;
  * @param privateBytes the median private memory of all processes of a sandbox
  * @param privateBytesMost the private memory of the largest sandbox
  * @param chargedBytes the median memory charged to the cgroup of a sandbox; empty if it has none
- * @param serverBytes the growth of this process's private memory per sandbox; the JVM allocates
- * and returns memory in large blocks, so the value means little for few sandboxes
+ * @param serverBytes the growth of this process's private memory per sandbox; the JVM allocates and
+ *     returns memory in large blocks, so the value means little for few sandboxes
  * @param heapBytes the growth of the live heap of this process per sandbox
  * @param createMs the median creation time while the other sandboxes exist
  * @param left what remained after all sandboxes were destroyed

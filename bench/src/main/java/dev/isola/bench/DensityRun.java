@@ -34,7 +34,7 @@ final class DensityRun {
 
   /**
    * @throws IOException if a sandbox cannot be created or measured; none remains in that case
-   * either
+   *     either
    */
   Density run() throws IOException {
     warmUp();
@@ -54,8 +54,7 @@ final class DensityRun {
         alive.add(sandbox);
         created = created.plus(Samples.of(taken, taken));
       }
-      answered =
-          countResponsive(); // Before any command, which would increase the memory.
+      answered = countResponsive(); // Before any command, which would increase the memory.
       look = look();
       grown = own();
     } finally {
@@ -166,7 +165,8 @@ final class DensityRun {
     return new Own(
         residents
             .privateBytes("self")
-            .orElseThrow(() -> new IOException("the kernel does not tell the memory of a process")),
+            .orElseThrow(
+                () -> new IOException("the kernel does not report the memory of this process")),
         heap);
   }
 }

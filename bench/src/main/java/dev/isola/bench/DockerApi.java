@@ -18,8 +18,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Docker's engine through its API on the unix socket, the way a program uses it that does not
- * start the {@code docker} CLI each time. Connections are kept alive.
+ * Docker's engine through its API on the unix socket, the way a program uses it that does not start
+ * the {@code docker} CLI each time. Connections are kept alive.
  */
 final class DockerApi implements Peer {
   private static final int SLOWER = 40;
@@ -37,10 +37,13 @@ final class DockerApi implements Peer {
     this.image = image;
   }
 
-  /** @throws IOException if no engine responds there, or it lacks the image */
+  /**
+   * @throws IOException if no engine responds there, or it lacks the image
+   */
   static DockerApi open(BenchPlan.Engines engines) throws IOException {
     if (!engines.docker().startsWith(SCHEME)) {
-      throw new IOException("only an engine on a unix socket is measured, not " + engines.docker());
+      throw new IOException(
+          "only an engine on a unix socket can be measured, not " + engines.docker());
     }
     Path socket = Path.of(engines.docker().substring(SCHEME.length()));
     DockerApi api = new DockerApi(new EngineAddress.Unix(socket), engines.image());
@@ -147,7 +150,7 @@ final class DockerApi implements Peer {
 
   private static void requireExitCode(String code, String wanted) throws IOException {
     if (!code.equals(wanted)) {
-      throw new IOException("true ended with " + code);
+      throw new IOException("true exited with " + code);
     }
   }
 
@@ -167,7 +170,7 @@ final class DockerApi implements Peer {
           method
               + " "
               + path
-              + " was answered with "
+              + " failed with status "
               + answer.status()
               + " "
               + answer.text().strip());
@@ -179,7 +182,8 @@ final class DockerApi implements Peer {
   static String field(String json, String name) throws IOException {
     return JsonValue.parse(json.getBytes(UTF_8))
         .optionalText(name)
-        .orElseThrow(() -> new IOException("the answer has no " + name + ": " + json.strip()));
+        .orElseThrow(
+            () -> new IOException("the response has no field " + name + ": " + json.strip()));
   }
 
   @Override
@@ -190,7 +194,7 @@ final class DockerApi implements Peer {
         container = "";
       }
     } catch (IOException e) {
-      throw new IllegalStateException("a container is left: " + container, e);
+      throw new IllegalStateException("a container remains: " + container, e);
     } finally {
       http.close();
     }

@@ -36,7 +36,7 @@ final class EngineCli implements Peer {
 
   /**
    * @throws IOException if the command is not installed, no engine responds, or the engine lacks
-   * the image
+   *     the image
    */
   static Peer docker(BenchPlan.Engines engines) throws IOException, InterruptedException {
     Map<String, String> environment = Map.of("DOCKER_HOST", engines.docker());

@@ -74,7 +74,8 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (IOException e) {
-      absent.add(new SkippedSubject(housed.name(), "the tree does not come in: " + e.getMessage()));
+      absent.add(
+          new SkippedSubject(housed.name(), "the tree cannot be imported: " + e.getMessage()));
     }
     return keeper;
   }
@@ -85,8 +86,8 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
   }
 
   /**
-   * Creates sandboxes and forks until the JIT compiler is done with that code, as on a server
-   * that has been running for a while.
+   * Creates sandboxes and forks until the JIT compiler is done with that code, as on a server that
+   * has been running for a while.
    */
   private void warmUp() throws IOException, InterruptedException {
     Parallel.run(
@@ -161,7 +162,7 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
   public void change(String script) throws IOException {
     ExecResult result = engine.sandbox(source).run(Command.shell(script));
     if (!result.succeeded()) {
-      throw new IOException("the tree does not change: " + result);
+      throw new IOException("the tree cannot be changed: " + result);
     }
   }
 
@@ -210,7 +211,7 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
   private static void answer(Sandbox sandbox, Command question) throws IOException {
     ExecResult result = sandbox.run(question);
     if (!result.succeeded()) {
-      throw new IOException("the tree is not there: " + result);
+      throw new IOException("the tree is missing: " + result);
     }
   }
 

@@ -63,7 +63,7 @@ final class ExecBenchmarks {
   private static void run(Sandbox sandbox) throws IOException {
     ExecResult result = sandbox.run(TRUE);
     if (!result.succeeded()) {
-      throw new IOException(PROGRAM + " ended with " + result.exit());
+      throw new IOException(PROGRAM + " exited with " + result.exit());
     }
   }
 

@@ -70,7 +70,7 @@ final class FloodBenchmarks {
         }
       }
       if (!(execution.await() instanceof Exit.Exited(int code) && code == 0)) {
-        throw new IOException("head did not succeed");
+        throw new IOException("head failed");
       }
     }
     check(read);

@@ -26,7 +26,9 @@ final class LocalProgram {
     return false;
   }
 
-  /** @throws IOException if the program is not installed */
+  /**
+   * @throws IOException if the program is not installed
+   */
   static void requireInstalled(String name) throws IOException {
     if (!isInstalled(name)) {
       throw new IOException("not installed");
@@ -37,7 +39,7 @@ final class LocalProgram {
   static void run(String... words) throws IOException, InterruptedException {
     String said = output(List.of(words));
     if (!said.isEmpty()) {
-      throw new IOException(String.join(" ", words) + " said: " + said.strip());
+      throw new IOException(String.join(" ", words) + " printed: " + said.strip());
     }
   }
 
@@ -60,7 +62,7 @@ final class LocalProgram {
       }
       if (process.exitValue() != 0) {
         throw new IOException(
-            words.getFirst() + " ended with " + process.exitValue() + ": " + outputOf(process));
+            words.getFirst() + " exited with " + process.exitValue() + ": " + outputOf(process));
       }
     } finally {
       process.destroyForcibly();
@@ -83,7 +85,7 @@ final class LocalProgram {
       run(environment, words);
     } catch (IOException e) {
       throw new IllegalStateException(
-          String.join(" ", words) + " failed, so something is left: " + e.getMessage(), e);
+          String.join(" ", words) + " failed, so something remains: " + e.getMessage(), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -104,7 +106,7 @@ final class LocalProgram {
       String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       int code = process.waitFor();
       if (code != 0) {
-        throw new IOException(words.getFirst() + " ended with " + code + ": " + singleLine(said));
+        throw new IOException(words.getFirst() + " exited with " + code + ": " + singleLine(said));
       }
       return said;
     } finally {
@@ -116,7 +118,7 @@ final class LocalProgram {
   static void await(Process process) throws IOException, InterruptedException {
     int code = process.waitFor();
     if (code != 0) {
-      throw new IOException("a program ended with " + code);
+      throw new IOException("a program exited with " + code);
     }
   }
 }

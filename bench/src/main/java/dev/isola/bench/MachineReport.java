@@ -10,7 +10,9 @@ import java.util.Map;
 final class MachineReport {
   private final double loadBefore = load();
 
-  /** @param versions the versions of the peers */
+  /**
+   * @param versions the versions of the peers
+   */
   Map<String, Object> json(Map<String, String> versions) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("cpus", Runtime.getRuntime().availableProcessors());

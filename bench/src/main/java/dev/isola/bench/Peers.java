@@ -39,7 +39,7 @@ final class Peers {
       case "podman" -> EngineCli.podman(engines);
       case "bwrap" -> BareBubblewrap.open();
       case "crun", "runc", "runsc" -> BareRuntime.open(name, arena);
-      default -> throw new IOException("there is no peer of this name");
+      default -> throw new IOException("unknown peer");
     };
   }
 }

@@ -49,7 +49,7 @@ record RawProgram(Path path) {
         }
       }
     } catch (NumberFormatException e) {
-      throw new IOException("isola-raw said " + e.getMessage(), e);
+      throw new IOException("unexpected output of isola-raw: " + e.getMessage(), e);
     }
     if (wall < 0) {
       throw new IOException("isola-raw did not finish");

@@ -10,7 +10,7 @@ import java.util.OptionalDouble;
  *
  * @param perSecond iterations per second; bytes for a file or output, files for a tree
  * @param ratio the median divided by the reference's median in the same run; empty without a
- * reference
+ *     reference
  * @param bytesMoved the bytes that the last iteration read and stored, if known
  */
 public record Result(

@@ -17,8 +17,8 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * The processes of sandboxes as seen by the host, and their private memory. A process belongs to
- * a sandbox if its cgroup, command line or environment names the sandbox's id, or if its parent
+ * The processes of sandboxes as seen by the host, and their private memory. A process belongs to a
+ * sandbox if its cgroup, command line or environment names the sandbox's id, or if its parent
  * belongs to it.
  */
 final class SandboxProcesses {

@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.util.Random;
 
 /**
- * The tree to capture: many small files and some large ones. The same shell script changes one
- * file in a hundred wherever the tree is.
+ * The tree to capture: many small files and some large ones. The same shell script changes one file
+ * in a hundred wherever the tree is.
  *
  * @param folder the local folder of the tree
  * @param bytes the total size
@@ -51,8 +51,8 @@ record SnapshotTree(Path folder, int small, int large, int largeSize, long bytes
   }
 
   /**
-   * Returns the script that changes one file in a hundred of each size, to run in the folder of
-   * the tree.
+   * Returns the script that changes one file in a hundred of each size, to run in the folder of the
+   * tree.
    */
   String change(int round) {
     return "for i in $(seq "

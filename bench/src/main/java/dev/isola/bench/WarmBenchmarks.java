@@ -8,9 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Measures the creation of a sandbox without a first command: one that the engine's pool has
- * ready, one that the engine has to create, and one created by the provider alone. Before each
- * iteration the pool is full and the previous sandbox is destroyed; neither is timed.
+ * Measures the creation of a sandbox without a first command: one that the engine's pool has ready,
+ * one that the engine has to create, and one created by the provider alone. Before each iteration
+ * the pool is full and the previous sandbox is destroyed; neither is timed.
  */
 final class WarmBenchmarks {
   private static final int N = 50;
@@ -70,8 +70,7 @@ final class WarmBenchmarks {
       boolean warm = delivery.view().warm();
       housed.destroy(delivery);
       if (warm == cold) {
-        throw new IOException(
-            "a sandbox came " + (warm ? "warm" : "cold") + " and should not have");
+        throw new IOException("a sandbox was " + (warm ? "warm" : "cold") + " unexpectedly");
       }
       samples = samples.plus(Samples.of(taken, taken));
     }

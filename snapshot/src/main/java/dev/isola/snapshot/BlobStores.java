@@ -19,7 +19,7 @@ public final class BlobStores {
    * Returns the blob store at a location.
    *
    * @param place empty text for {@code folder}, the path of another folder, or {@code
-   * s3://BUCKET/PREFIX}
+   *     s3://BUCKET/PREFIX}
    * @param settings the settings of a bucket; see {@link S3Config#of}
    * @param environment the environment variables that supply missing settings
    * @throws dev.isola.spi.error.InvalidRequest if the location is invalid
@@ -46,8 +46,8 @@ public final class BlobStores {
     }
     throw Fault.of(
             ErrorCode.INVALID_REQUEST,
-            "'" + place + "' is no place for snapshots",
-            "name a folder by its whole path, or write s3://bucket/prefix")
+            "'" + place + "' is not a valid location for snapshots",
+            "use the absolute path of a folder, or s3://bucket/prefix")
         .exception();
   }
 }

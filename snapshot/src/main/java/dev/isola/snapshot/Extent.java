@@ -4,7 +4,7 @@ package dev.isola.snapshot;
 public record Extent(long offset, long length) {
   public Extent {
     if (offset < 0 || length < 0 || offset > Long.MAX_VALUE - length) {
-      throw new IllegalArgumentException("a part of a file cannot be at " + offset);
+      throw new IllegalArgumentException("invalid extent at " + offset);
     }
   }
 

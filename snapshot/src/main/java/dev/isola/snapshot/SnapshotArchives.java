@@ -30,7 +30,7 @@ public final class SnapshotArchives {
    * Adds the contents of an archive to a snapshot.
    *
    * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} if the archive is
-   * malformed, truncated, or has a path outside its root
+   *     malformed, truncated, or has a path outside its root
    */
   public static void importArchive(InputStream archive, SnapshotWriter taking) {
     readArchive(archive, taking, Map.of()).entries().forEach(taking::add);
@@ -40,7 +40,7 @@ public final class SnapshotArchives {
    * The staged files of an archive.
    *
    * @param marks the mark of each file, which identifies an unchanged file in a later archive;
-   * empty text for none
+   *     empty text for none
    * @param bytes the number of content bytes that were read
    */
   public record ArchiveContents(
@@ -62,7 +62,7 @@ public final class SnapshotArchives {
     private static final long serialVersionUID = 1L;
 
     UnknownMarkException(String path) {
-      super("what did not change is not known: " + ArchivePaths.display(path), null, false, false);
+      super("unknown mark of an unchanged file: " + ArchivePaths.display(path), null, false, false);
     }
   }
 
@@ -72,7 +72,7 @@ public final class SnapshotArchives {
    * @param before the files, by mark, that the archive may reference instead of including
    * @throws UnknownMarkException if the archive references any other file
    * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} if the archive is
-   * malformed, truncated, or has a path outside its root
+   *     malformed, truncated, or has a path outside its root
    */
   public static ArchiveContents readArchive(
       InputStream archive, SnapshotWriter taking, Map<String, SnapshotWriter.StagedFile> before) {
@@ -103,11 +103,10 @@ public final class SnapshotArchives {
         marks.add(entries.getLast().kind() == SnapshotEntry.Kind.FILE ? mark : "");
       }
       if (!reader.ended()) {
-        throw ArchivePaths.badArchive("the archive was cut off", "it has no end");
+        throw ArchivePaths.badArchive("the archive is truncated", "the end marker is missing");
       }
       if (archive.skip(LONGEST_TAIL) == LONGEST_TAIL) {
-        throw ArchivePaths.badArchive(
-            "the archive goes on after its end", "for a mebibyte and more");
+        throw ArchivePaths.badArchive("the archive has data after its end", "more than 1 MiB");
       }
       return new ArchiveContents(entries, marks, bytes);
     } catch (IOException e) {
@@ -118,7 +117,7 @@ public final class SnapshotArchives {
   private static String mark(TarReader reader, TarEntry file) {
     String mark = reader.record(Snapshotting.MARK).orElse("");
     if (mark.length() > Snapshotting.MAX_MARK_LENGTH) {
-      throw ArchivePaths.badArchive("a file has a mark that is too long", file.path());
+      throw ArchivePaths.badArchive("the mark of a file is too long", file.path());
     }
     return mark;
   }
@@ -151,8 +150,7 @@ public final class SnapshotArchives {
   }
 
   /**
-   * Returns a snapshot as an archive for a sandbox to unpack. Holds one chunk in memory at a
-   * time.
+   * Returns a snapshot as an archive for a sandbox to unpack. Holds one chunk in memory at a time.
    */
   public static InputStream archive(SnapshotReader opened) {
     return archive(opened, opened.entries().stream());
@@ -191,8 +189,8 @@ public final class SnapshotArchives {
   }
 
   /**
-   * Tells whether an archive contains nothing but {@code folder}, or nothing but the root if
-   * {@code folder} is empty.
+   * Tells whether an archive contains nothing but {@code folder}, or nothing but the root if {@code
+   * folder} is empty.
    */
   public static boolean isEmpty(InputStream archive, String folder) throws IOException {
     TarReader reader = TarReader.ofChanges(archive, ArchivePaths::badArchive);

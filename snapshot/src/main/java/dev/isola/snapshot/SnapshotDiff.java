@@ -9,8 +9,8 @@ import java.util.Map;
 /**
  * The paths that differ between two snapshots.
  *
- * @param changed files whose content, kind, permissions, owner, link target or attributes differ;
- * a different modification time alone does not count
+ * @param changed files whose content, kind, permissions, owner, link target or attributes differ; a
+ *     different modification time alone does not count
  */
 public record SnapshotDiff(List<String> added, List<String> changed, List<String> removed) {
 

@@ -36,8 +36,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * Stores immutable snapshots. A store has one owner at a time. Any number of threads may write
- * and read snapshots concurrently; garbage collection runs exclusively.
+ * Stores immutable snapshots. A store has one owner at a time. Any number of threads may write and
+ * read snapshots concurrently; garbage collection runs exclusively.
  */
 public final class SnapshotStore implements AutoCloseable {
   /** Only the server may read the folder. */
@@ -86,11 +86,13 @@ public final class SnapshotStore implements AutoCloseable {
     } catch (AlreadyClaimedException e) {
       release(claims, e);
       throw Fault.of(
-              ErrorCode.CONFLICT, String.valueOf(e.getMessage()), "ask that one, or end it first")
+              ErrorCode.CONFLICT,
+              String.valueOf(e.getMessage()),
+              "use the server that owns the store, or stop it first")
           .exception(e);
     } catch (IOException e) {
       release(claims, e);
-      throw storeFailure("the snapshots in " + blobs + " cannot be opened", e);
+      throw storeFailure("the snapshot store in " + blobs + " cannot be opened", e);
     } catch (RuntimeException e) {
       release(claims, e);
       throw e;
@@ -122,7 +124,8 @@ public final class SnapshotStore implements AutoCloseable {
       return Fault.of(
               ErrorCode.SNAPSHOT_DAMAGED,
               String.valueOf(damaged.getMessage()),
-              "restore the store from a copy, or remove the snapshots that need it")
+              "restore the store from a backup, or remove the snapshots that need the damaged"
+                  + " object")
           .exception(e);
     }
     boolean full =
@@ -131,7 +134,9 @@ public final class SnapshotStore implements AutoCloseable {
     return Fault.of(
             full ? ErrorCode.DISK_FULL : ErrorCode.PROVIDER_UNAVAILABLE,
             what + ": " + e.getMessage(),
-            full ? "make room, or remove snapshots and collect" : "check the folder's rights")
+            full
+                ? "free disk space, or remove snapshots and collect garbage"
+                : "check the permissions of the folder")
         .exception(e);
   }
 
@@ -168,7 +173,9 @@ public final class SnapshotStore implements AutoCloseable {
     }
   }
 
-  /** @throws dev.isola.spi.error.NotFound if the snapshot does not exist */
+  /**
+   * @throws dev.isola.spi.error.NotFound if the snapshot does not exist
+   */
   public Snapshot get(String id) {
     try {
       return found(id);
@@ -183,7 +190,7 @@ public final class SnapshotStore implements AutoCloseable {
         () ->
             Fault.of(
                     ErrorCode.SNAPSHOT_NOT_FOUND,
-                    "there is no snapshot " + (Manifests.isId(id) ? id : "of that name"),
+                    "no such snapshot: " + (Manifests.isId(id) ? id : "invalid id"),
                     "list the snapshots")
                 .exception());
   }
@@ -220,8 +227,8 @@ public final class SnapshotStore implements AutoCloseable {
   }
 
   /**
-   * Returns the entries of a snapshot in the order in which they were captured, without reading
-   * any content. A later snapshot can reuse the entries of unchanged files.
+   * Returns the entries of a snapshot in the order in which they were captured, without reading any
+   * content. A later snapshot can reuse the entries of unchanged files.
    */
   public List<SnapshotEntry> entries(String id) {
     try {
@@ -257,8 +264,8 @@ public final class SnapshotStore implements AutoCloseable {
 
   /**
    * Like {@link #collectGarbage()}, but gives up after {@code patience}, because a writer that
-   * reads from a slow sandbox would otherwise block new writers and readers for long. Returns
-   * empty if collection could not start.
+   * reads from a slow sandbox would otherwise block new writers and readers for long. Returns empty
+   * if collection could not start.
    */
   public Optional<GarbageStats> collectGarbage(Duration patience) throws InterruptedException {
     return inside.tryAcquire(EVERYBODY, patience.toMillis(), TimeUnit.MILLISECONDS)
@@ -277,7 +284,7 @@ public final class SnapshotStore implements AutoCloseable {
       steps.reached(SnapshotFailpoint.COLLECT_COUNTED);
       return chunks.collectGarbage(needed);
     } catch (IOException e) {
-      throw storeFailure("what nobody needs cannot be collected", e);
+      throw storeFailure("garbage collection failed", e);
     } finally {
       inside.release(EVERYBODY);
     }
@@ -306,10 +313,10 @@ public final class SnapshotStore implements AutoCloseable {
   @Override
   public void close() {
     chunks.close();
-    IOException failure = new IOException("the lock stays");
+    IOException failure = new IOException("the lock was not released");
     release(claims, failure);
     if (failure.getSuppressed().length > 0) {
-      throw storeFailure("the snapshots cannot be closed", failure);
+      throw storeFailure("the snapshot store cannot be closed", failure);
     }
   }
 }

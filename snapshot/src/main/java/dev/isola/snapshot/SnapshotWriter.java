@@ -40,7 +40,9 @@ public final class SnapshotWriter implements AutoCloseable {
     private final SnapshotEntry file;
     private final ChunkWriter.@Nullable FileContent content;
 
-    /** @param content the content being stored; null if an earlier snapshot already has it */
+    /**
+     * @param content the content being stored; null if an earlier snapshot already has it
+     */
     private StagedFile(SnapshotEntry file, ChunkWriter.@Nullable FileContent content) {
       this.file = file;
       this.content = content;
@@ -92,8 +94,8 @@ public final class SnapshotWriter implements AutoCloseable {
   }
 
   /**
-   * Adds an entry without content, or a file whose content is already in the store and is not
-   * read again.
+   * Adds an entry without content, or a file whose content is already in the store and is not read
+   * again.
    *
    * @throws dev.isola.spi.error.Gone with {@code SNAPSHOT_DAMAGED} if the store lacks the content
    */
@@ -122,7 +124,7 @@ public final class SnapshotWriter implements AutoCloseable {
         throw SnapshotStore.storeFailure(
             "the snapshot cannot be written",
             new DamagedException(
-                "chunk " + chunk, "it is in no pack, and " + entry.path() + " needs it"));
+                "chunk " + chunk, "no pack contains it, but " + entry.path() + " needs it"));
       }
     }
     return new StagedFile(entry, null);
@@ -149,20 +151,21 @@ public final class SnapshotWriter implements AutoCloseable {
    * @param file the entry; its size is the length of the file, its chunks are ignored
    * @param extents the ranges that hold data, in order
    * @param data the data of all extents, concatenated
-   * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} if extents overlap,
-   * exceed the file or are longer than {@code data}
+   * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} if extents overlap, exceed
+   *     the file or are longer than {@code data}
    */
   public void add(SnapshotEntry file, List<Extent> extents, InputStream data) {
     try {
       ChunkWriter.FileContent read = writer.begin();
       for (Extent extent : extents) {
         if (extent.offset() < read.size() || extent.end() > file.size()) {
-          throw ArchivePaths.badArchive("the parts of a sparse file are not in order", file.path());
+          throw ArchivePaths.badArchive(
+              "the extents of a sparse file are not in order", file.path());
         }
         hole(read, extent.offset());
         writer.add(read, new LimitedInputStream(data, extent.length()));
         if (read.size() != extent.end()) {
-          throw ArchivePaths.badArchive("a sparse file was cut off", file.path());
+          throw ArchivePaths.badArchive("the data of a sparse file is truncated", file.path());
         }
       }
       hole(read, file.size());
@@ -197,8 +200,8 @@ public final class SnapshotWriter implements AutoCloseable {
     } catch (FileAlreadyExistsException e) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "there is a snapshot of that id, and snapshots are never changed",
-              "give this one an id of its own")
+              "a snapshot with this id exists, and snapshots are immutable",
+              "use another id")
           .exception(e);
     } catch (IOException e) {
       throw SnapshotStore.storeFailure("the snapshot cannot be written", e);
@@ -216,7 +219,7 @@ public final class SnapshotWriter implements AutoCloseable {
     try {
       writer.close();
     } catch (IOException e) {
-      throw SnapshotStore.storeFailure("what was begun cannot be removed", e);
+      throw SnapshotStore.storeFailure("unfinished files cannot be removed", e);
     } finally {
       leave.run();
     }

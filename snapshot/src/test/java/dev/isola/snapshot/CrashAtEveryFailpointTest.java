@@ -83,7 +83,7 @@ class CrashAtEveryFailpointTest {
     assertThat(run.status()).isEqualTo(STATUS);
     assertThatThrownBy(() -> look(run.lines(), "too late"))
         .isInstanceOf(Gone.class)
-        .hasMessageContaining("it is in no pack");
+        .hasMessageContaining("no pack contains it");
   }
 
   private record Run(int status, List<String> lines) {}

@@ -38,8 +38,8 @@ record Cursor(Instant createdAt, String id) {
   private static SandboxException refused(@org.jspecify.annotations.Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.INVALID_REQUEST,
-            "the cursor is not one that a list returned",
-            "use the cursor of the page before as it is, or none to begin")
+            "the cursor is invalid",
+            "use the cursor of the previous page unchanged, or none for the first page")
         .exception(cause);
   }
 }

@@ -12,8 +12,8 @@ enum Dialect {
   }
 
   /**
-   * Returns the clause to append to a select of one free row, so that concurrent transactions
-   * take different rows. Empty for SQLite, which has a single writer.
+   * Returns the clause to append to a select of one free row, so that concurrent transactions take
+   * different rows. Empty for SQLite, which has a single writer.
    */
   String skipLocked() {
     return skipLocked;

@@ -6,12 +6,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The points in the ledger and the engine at which a crash leaves an operation incomplete. The
- * system property {@code -Disola.failpoint=create.written:3} arms one of them at startup: the
- * third time the process reaches it, the process exits at once, as after {@code kill -9}.
+ * system property {@code -Disola.failpoint=create.written:3} arms one of them at startup: the third
+ * time the process reaches it, the process exits at once, as after {@code kill -9}.
  *
  * <p>All failpoints are declared in this module, below their users, so that there is one list and
- * the crash harness can verify that it reached each of them. A failpoint cannot be armed later;
- * an unarmed one costs a comparison with a constant.
+ * the crash harness can verify that it reached each of them. A failpoint cannot be armed later; an
+ * unarmed one costs a comparison with a constant.
  */
 public enum Failpoint {
   CREATE_SELECTED,
@@ -94,7 +94,7 @@ public enum Failpoint {
         return point;
       }
     }
-    throw new IllegalArgumentException("there is no failpoint " + text);
+    throw new IllegalArgumentException("unknown failpoint " + text);
   }
 
   /**

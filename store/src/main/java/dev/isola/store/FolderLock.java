@@ -17,16 +17,16 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Exclusive ownership of a folder, held through a file lock. The kernel releases the lock when
- * the process ends for any reason. The lock file stays: if it were removed, two processes could
- * each lock a different file of the same name.
+ * Exclusive ownership of a folder, held through a file lock. The kernel releases the lock when the
+ * process ends for any reason. The lock file stays: if it were removed, two processes could each
+ * lock a different file of the same name.
  */
 final class FolderLock implements AutoCloseable {
   private static final String NAME = "ledger.lock";
 
   /**
-   * The folders that this process has locked. A second channel must not even be opened on a
-   * locked file, because closing it would release the lock of the first channel.
+   * The folders that this process has locked. A second channel must not even be opened on a locked
+   * file, because closing it would release the lock of the first channel.
    */
   private static final Set<Path> OURS = ConcurrentHashMap.newKeySet();
 
@@ -115,8 +115,8 @@ final class FolderLock implements AutoCloseable {
   private static SandboxException refused(Path folder, String pid) {
     return Fault.of(
             ErrorCode.CONFLICT,
-            "the folder " + folder + " belongs to another Isola server, pid " + pid,
-            "stop that one, or give this one a folder of its own")
+            "the folder " + folder + " is in use by another Isola server, pid " + pid,
+            "stop the other server, or use another folder for this one")
         .with("pid", pid)
         .exception();
   }
@@ -126,8 +126,8 @@ final class FolderLock implements AutoCloseable {
             cause instanceof AccessDeniedException
                 ? ErrorCode.PERMISSION_DENIED
                 : ErrorCode.PROVIDER_UNAVAILABLE,
-            "the folder " + folder + " cannot hold a ledger: " + cause,
-            "name a folder that the user of the server may write")
+            "the folder " + folder + " cannot be used for the ledger: " + cause,
+            "use a folder that the server's user can write to")
         .exception(cause);
   }
 }

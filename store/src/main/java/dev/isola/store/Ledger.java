@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@code DeadlineExceeded}: the deadline passed; nothing was written;
  *   <li>{@code OutcomeUnknown}: the connection was lost during commit; read before retrying;
  *   <li>{@code LimitExceeded} with {@code DISK_FULL}: nothing was written; the ledger remains
- * usable;
+ *       usable;
  *   <li>{@code ProviderUnavailable}: the database is unreachable; nothing was written.
  * </ul>
  */
@@ -23,8 +23,8 @@ public interface Ledger extends LedgerParts, AutoCloseable {
    * Runs {@code work} in one transaction: either all of its changes take effect or, if it throws,
    * none. An exception of {@code work} propagates unchanged.
    *
-   * <p>{@code work} may run more than once and on another thread, and other writers wait for it.
-   * It must use only the parts passed to it, not this ledger, and have no other side effects. It
+   * <p>{@code work} may run more than once and on another thread, and other writers wait for it. It
+   * must use only the parts passed to it, not this ledger, and have no other side effects. It
    * should append events last, because an append blocks every other append until the transaction
    * ends.
    */

@@ -17,11 +17,10 @@ public record LedgerConfig(Location location, Duration deadline, Duration keyRet
   public LedgerConfig {
     if (deadline.compareTo(Duration.ofMillis(250)) < 0) {
       // HikariCP enforces this minimum and would replace a smaller value.
-      throw new IllegalArgumentException("a deadline is at least 250 ms: " + deadline);
+      throw new IllegalArgumentException("the deadline must be at least 250 ms: " + deadline);
     }
     if (keyRetention.isNegative()) {
-      throw new IllegalArgumentException(
-          "keys cannot be kept for less than no time: " + keyRetention);
+      throw new IllegalArgumentException("the key retention must not be negative: " + keyRetention);
     }
   }
 
@@ -46,10 +45,10 @@ public record LedgerConfig(Location location, Duration deadline, Duration keyRet
     public Server {
       if (!schema.matches("[a-z][a-z0-9_]{0,62}")) {
         throw new IllegalArgumentException(
-            "a schema is 1 to 63 lower-case letters, digits and _: " + schema);
+            "a schema name has 1 to 63 lower-case letters, digits and _: " + schema);
       }
       if (connections < 1) {
-        throw new IllegalArgumentException("at least one connection is needed: " + connections);
+        throw new IllegalArgumentException("at least one connection is required: " + connections);
       }
     }
   }

@@ -4,8 +4,8 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * The event log, numbered from 1 without gaps. Events become visible in the order of their
- * numbers, so a reader that has read up to N asks for the events after N and misses none.
+ * The event log, numbered from 1 without gaps. Events become visible in the order of their numbers,
+ * so a reader that has read up to N asks for the events after N and misses none.
  */
 public interface LedgerEvents {
 
@@ -21,14 +21,13 @@ public interface LedgerEvents {
   List<LedgerEvent> after(long number, int limit);
 
   /**
-   * Returns the number of the last event, or 0 if there has been none. Purging does not change
-   * it.
+   * Returns the number of the last event, or 0 if there has been none. Purging does not change it.
    */
   long last();
 
   /**
-   * Deletes the events that are older than {@code before}. A reader that had not yet read them
-   * sees a gap at its start.
+   * Deletes the events that are older than {@code before}. A reader that had not yet read them sees
+   * a gap at its start.
    *
    * @return the number of deleted events
    */

@@ -7,9 +7,9 @@ public final class Ledgers {
   /**
    * Opens the ledger, creating it or migrating its schema as needed.
    *
-   * @throws dev.isola.spi.error.Conflict if another process owns the folder (the message names
-   * its pid), or if the existing data is not a ledger or belongs to a newer version of Isola; the
-   * data is left unchanged
+   * @throws dev.isola.spi.error.Conflict if another process owns the folder (the message names its
+   *     pid), or if the existing data is not a ledger or belongs to a newer version of Isola; the
+   *     data is left unchanged
    * @throws dev.isola.spi.error.Internal if the existing data is damaged; it is left unchanged
    * @throws dev.isola.spi.error.ProviderUnavailable if the database is unreachable
    */

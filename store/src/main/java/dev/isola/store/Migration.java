@@ -13,8 +13,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * One schema migration. A released migration is never edited; a later one changes what it
- * created.
+ * One schema migration. A released migration is never edited; a later one changes what it created.
  */
 record Migration(int version, String name, String sql) {
 
@@ -22,7 +21,7 @@ record Migration(int version, String name, String sql) {
   static Migration resource(String file) {
     try (InputStream in = Migration.class.getResourceAsStream("migrations/" + file)) {
       if (in == null) {
-        throw new IllegalStateException("the build lacks the migration " + file);
+        throw new IllegalStateException("missing resource of migration " + file);
       }
       int dash = file.indexOf('-');
       return new Migration(

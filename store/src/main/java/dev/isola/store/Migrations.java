@@ -29,11 +29,11 @@ record Migrations(List<Migration> steps) {
   }
 
   /**
-   * Migrates the schema to the current version within the caller's transaction. After an
-   * exception, the rollback leaves the schema unchanged.
+   * Migrates the schema to the current version within the caller's transaction. After an exception,
+   * the rollback leaves the schema unchanged.
    *
-   * @throws dev.isola.spi.error.Conflict if the schema was created by a newer version of Isola,
-   * or by one with different migrations
+   * @throws dev.isola.spi.error.Conflict if the schema was created by a newer version of Isola, or
+   *     by one with different migrations
    */
   void apply(Connection connection, String place) throws SQLException {
     Sql.update(
@@ -56,8 +56,8 @@ record Migrations(List<Migration> steps) {
       } else if (!before.equals(step.checksum())) {
         throw Fault.of(
                 ErrorCode.CONFLICT,
-                "the ledger " + place + " was made with another step " + step.version(),
-                "run the Isola that made it; it was left as it is")
+                "the ledger " + place + " was created with a different migration " + step.version(),
+                "run the version of Isola that created it; the ledger is unchanged")
             .exception();
       }
     }
@@ -71,12 +71,12 @@ record Migrations(List<Migration> steps) {
               ErrorCode.CONFLICT,
               "the ledger "
                   + place
-                  + " has schema "
+                  + " has schema version "
                   + found
-                  + ", this Isola knows "
+                  + ", this version of Isola supports up to "
                   + known
-                  + "; it was left as it is",
-              "run the newer Isola that made it")
+                  + "; the ledger is unchanged",
+              "run the newer version of Isola that created it")
           .exception();
     }
   }

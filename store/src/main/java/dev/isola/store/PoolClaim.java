@@ -6,9 +6,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A request for a sandbox of the warm pool, with the values that the claimed sandbox receives.
- * The claim sets the expiry too, so that a crash directly after it does not leave a sandbox
- * without one.
+ * A request for a sandbox of the warm pool, with the values that the claimed sandbox receives. The
+ * claim sets the expiry too, so that a crash directly after it does not leave a sandbox without
+ * one.
  *
  * @param tenant the tenant that claims; a pooled sandbox of another tenant never matches
  */

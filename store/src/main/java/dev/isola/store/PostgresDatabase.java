@@ -139,8 +139,8 @@ final class PostgresDatabase implements Database {
   private static SandboxException wrongUrl() {
     return Fault.of(
             ErrorCode.INVALID_REQUEST,
-            "the ledger's URL is not one of PostgreSQL",
-            "write it as jdbc:postgresql://HOST:PORT/DATABASE")
+            "the ledger's URL is not a valid PostgreSQL URL",
+            "use the form jdbc:postgresql://HOST:PORT/DATABASE")
         .exception();
   }
 
@@ -190,8 +190,8 @@ final class PostgresDatabase implements Database {
     if (!tables.isEmpty() && !tables.contains(Migrations.TABLE)) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              place + ", has tables of another program and was left as it is",
-              "name another schema")
+              place + ", contains tables of another program; it is unchanged",
+              "use another schema")
           .exception();
     }
     migrations.apply(c, place);

@@ -23,8 +23,8 @@ record PostgresExceptionTranslator(String place, Duration deadline)
     if (state.equals(SchemaLock.NOT_OWNER)) {
       return Fault.of(
               ErrorCode.CONFLICT,
-              "the ledger " + place + " was lost and belongs to another Isola server now",
-              "stop this one; the other one looks after the sandboxes")
+              "the ledger " + place + " is now owned by another Isola server",
+              "stop this server; the other one manages the sandboxes")
           .exception(error);
     }
     if (state.equals("53100")) {
@@ -34,7 +34,7 @@ record PostgresExceptionTranslator(String place, Duration deadline)
       return Fault.of(
               ErrorCode.RESOURCE_LIMIT,
               "the database of the ledger " + place + " is out of resources (" + state + ")",
-              "try again, or raise the limits of the database")
+              "retry, or raise the limits of the database")
           .exception(error);
     }
     if (kind.equals("08") || (kind.equals("57") && !state.equals("57014")) || kind.equals("58")) {
@@ -48,8 +48,8 @@ record PostgresExceptionTranslator(String place, Duration deadline)
     if (kind.equals("28") || kind.equals("3D") || state.equals("42501")) {
       return Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "the database of the ledger " + place + " does not let us in (" + state + ")",
-              "check the user, the password, the name of the database and the rights on it")
+              "the database of the ledger " + place + " rejected the login (" + state + ")",
+              "check the user, the password, the database name and the user's privileges")
           .exception(error);
     }
     return SqlExceptionTranslator.bug(place, state, error);

@@ -24,19 +24,19 @@ public interface SandboxEntries {
   Optional<SandboxEntry> find(SandboxId id);
 
   /**
-   * Writes {@code entry} if its revision is still the stored one. A change of state is added to
-   * the history with {@code updatedAt} and {@code cause}.
+   * Writes {@code entry} if its revision is still the stored one. A change of state is added to the
+   * history with {@code updatedAt} and {@code cause}.
    *
    * @throws dev.isola.spi.error.Conflict with {@code ILLEGAL_STATE} if the stored state cannot
-   * change to the given one
+   *     change to the given one
    * @throws dev.isola.spi.error.NotFound if the sandbox does not exist
    */
   UpdateResult update(SandboxEntry entry);
 
   /**
    * Records the last activity of sandboxes for their idle timeouts. Sandboxes with a later
-   * activity, sandboxes that are not alive, and unknown ids are skipped. The revision increases,
-   * so an expiry that was decided earlier fails.
+   * activity, sandboxes that are not alive, and unknown ids are skipped. The revision increases, so
+   * an expiry that was decided earlier fails.
    *
    * @return the number of updated entries
    */
@@ -52,9 +52,9 @@ public interface SandboxEntries {
   EntryPage list(EntryFilter filter, String after, int limit);
 
   /**
-   * Returns the live sandboxes whose expiry or idle timeout has passed, the longest overdue
-   * first. The caller expires them with {@link #update}, which fails if a client has renewed the
-   * sandbox in the meantime.
+   * Returns the live sandboxes whose expiry or idle timeout has passed, the longest overdue first.
+   * The caller expires them with {@link #update}, which fails if a client has renewed the sandbox
+   * in the meantime.
    */
   List<SandboxEntry> findExpired(Instant now, int limit);
 

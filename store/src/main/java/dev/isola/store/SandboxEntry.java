@@ -29,12 +29,12 @@ import org.jspecify.annotations.Nullable;
  * @param cause why the sandbox failed or was destroyed
  * @param attempts the providers that failed to create the sandbox
  * @param labels the client's tags, used by filters, and labels of the HTTP API, which begin with
- * {@code isola.}; the engine stores no state in them
+ *     {@code isola.}; the engine stores no state in them
  * @param whenIdle the action to take when the idle timeout expires
  * @param whenExpired the action to take when the sandbox expires
  * @param suspension present while the sandbox is suspended
  * @param baseImage for a sandbox created from a snapshot: the image on which the snapshot was
- * taken, empty text if there was none
+ *     taken, empty text if there was none
  * @param damage why the record is unreadable; the other fields then hold what could be read
  */
 public record SandboxEntry(
@@ -73,8 +73,8 @@ public record SandboxEntry(
   }
 
   /**
-   * Returns a builder for an intent to create a sandbox: state {@code CREATING}, written and
-   * active at {@code now}, without an expiry.
+   * Returns a builder for an intent to create a sandbox: state {@code CREATING}, written and active
+   * at {@code now}, without an expiry.
    */
   public static Builder intent(
       SandboxId id,
@@ -102,8 +102,8 @@ public record SandboxEntry(
   }
 
   /**
-   * Returns when the sandbox is due: at its expiry or at the end of its idle timeout, whichever
-   * is earlier. Empty if it has neither, and while it is being created or destroyed.
+   * Returns when the sandbox is due: at its expiry or at the end of its idle timeout, whichever is
+   * earlier. Empty if it has neither, and while it is being created or destroyed.
    */
   public Optional<Instant> dueAt() {
     if (!isAlive(state)) {

@@ -81,8 +81,8 @@ final class SandboxRow {
 
   /**
    * Reads an entry. A row that cannot be read becomes an entry in state {@code ERROR} with {@link
-   * SandboxEntry#damage()}, so that listing the other sandboxes still works. A row without a
-   * valid id is omitted.
+   * SandboxEntry#damage()}, so that listing the other sandboxes still works. A row without a valid
+   * id is omitted.
    */
   static Optional<SandboxEntry> read(Row row) throws SQLException {
     String id = row.text("id");
@@ -129,7 +129,7 @@ final class SandboxRow {
 
   private static SandboxEntry damaged(Row row, SandboxId id, RuntimeException why)
       throws SQLException {
-    String reason = "its record in the ledger cannot be read: " + why;
+    String reason = "the ledger record is unreadable: " + why;
     return new SandboxEntry(
         id,
         row.optionalText("tenant").orElse(""),

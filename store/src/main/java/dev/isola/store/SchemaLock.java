@@ -13,8 +13,8 @@ import java.util.concurrent.locks.LockSupport;
  * Exclusive ownership of a schema, the counterpart of {@link FolderLock}. Every session of the
  * owner holds one advisory lock in shared mode. A new owner needs the lock in exclusive mode, and
  * therefore waits until all sessions of the previous owner have ended; it then records its name.
- * Each later session checks that name once, so an owner that lost all its sessions and was
- * replaced cannot open a new one. This guarantees a single writer at no cost per transaction.
+ * Each later session checks that name once, so an owner that lost all its sessions and was replaced
+ * cannot open a new one. This guarantees a single writer at no cost per transaction.
  */
 final class SchemaLock implements AutoCloseable {
   /** SQLSTATE raised in a new session of a process that no longer owns the schema. */
@@ -131,8 +131,8 @@ final class SchemaLock implements AutoCloseable {
   private static SandboxException refused(String place, String owner) {
     return Fault.of(
             ErrorCode.CONFLICT,
-            "the ledger " + place + " belongs to another Isola server, " + owner,
-            "stop that one, or give this one a schema of its own")
+            "the ledger " + place + " is in use by another Isola server, " + owner,
+            "stop the other server, or use another schema for this one")
         .with("owner", owner)
         .exception();
   }

@@ -12,8 +12,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Executes statements. Values are always bound as parameters, so no database message contains
- * one.
+ * Executes statements. Values are always bound as parameters, so no database message contains one.
  */
 final class Sql {
   private Sql() {}

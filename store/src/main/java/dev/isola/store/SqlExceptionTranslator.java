@@ -13,16 +13,16 @@ interface SqlExceptionTranslator {
   /**
    * Returns the exception for {@code error}.
    *
-   * @param committing whether the error occurred during commit. The transaction may then have
-   * taken effect, unless the database reports that it did not
+   * @param committing whether the error occurred during commit. The transaction may then have taken
+   *     effect, unless the database reports that it did not
    */
   SandboxException translate(SQLException error, boolean committing);
 
   static SandboxException outcomeUnknown(String place, @Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.OUTCOME_UNKNOWN,
-            "the ledger " + place + " did not say whether the write is stored",
-            "read it again before you repeat the write")
+            "the ledger " + place + " did not confirm whether the write was committed",
+            "read the entry before retrying the write")
         .exception(cause);
   }
 
@@ -30,7 +30,7 @@ interface SqlExceptionTranslator {
     return Fault.of(
             ErrorCode.DISK_FULL,
             "the disk of the ledger " + place + " is full; nothing was written",
-            "free some space; the ledger goes on by itself")
+            "free disk space; the ledger then continues without a restart")
         .with("resource", "disk")
         .exception(cause);
   }
@@ -41,10 +41,10 @@ interface SqlExceptionTranslator {
             ErrorCode.DEADLINE_EXCEEDED,
             "the ledger "
                 + place
-                + " did not get to the call within "
+                + " did not complete the call within "
                 + deadline.toMillis()
                 + " ms; nothing was written",
-            "try again, and look for a slow disk or too many writers")
+            "retry, and check for a slow disk or too many concurrent writers")
         .exception(cause);
   }
 
@@ -58,23 +58,25 @@ interface SqlExceptionTranslator {
 
   static SandboxException closed(String place) {
     return Fault.of(
-            ErrorCode.PROVIDER_UNAVAILABLE, "the ledger " + place + " is closed", "open it again")
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            "the ledger " + place + " is closed",
+            "open the ledger again")
         .exception();
   }
 
   static SandboxException unreachable(String place, String code, @Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "the ledger " + place + " cannot be used now (" + code + ")",
-            "check that the database is there and can be reached")
+            "the ledger " + place + " is unavailable (" + code + ")",
+            "check that the database is running and reachable")
         .exception(cause);
   }
 
   static SandboxException bug(String place, String code, @Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.INTERNAL,
-            "the ledger " + place + " refused a statement (" + code + ")",
-            "report this with the log of the server")
+            "the ledger " + place + " rejected a statement (" + code + ")",
+            "report this with the server's log")
         .exception(cause);
   }
 }

@@ -46,7 +46,8 @@ record SqlSandboxes(Database database) implements SandboxEntries {
   @Override
   public SandboxEntry insert(SandboxEntry entry) {
     if (entry.state() != SandboxState.CREATING || entry.revision() != 0) {
-      throw new IllegalArgumentException("an intent is creating and has revision 0: " + entry.id());
+      throw new IllegalArgumentException(
+          "an intent must have state CREATING and revision 0: " + entry.id());
     }
     SandboxEntry stored = entry.withRevision(1);
     return database.write(
@@ -56,8 +57,8 @@ record SqlSandboxes(Database database) implements SandboxEntries {
           if (Sql.update(c, INSERT, values.toArray()) == 0) {
             throw Fault.of(
                     ErrorCode.CONFLICT,
-                    "there is a sandbox " + stored.id() + " already",
-                    "choose another id")
+                    "sandbox " + stored.id() + " already exists",
+                    "use another id")
                 .sandbox(stored.id())
                 .exception();
           }
@@ -86,7 +87,7 @@ record SqlSandboxes(Database database) implements SandboxEntries {
             return new UpdateResult.Stale(before);
           }
           if (!before.createdAt().equals(entry.createdAt())) {
-            throw new IllegalArgumentException("the time of creation does not change");
+            throw new IllegalArgumentException("createdAt must not change");
           }
           if (before.state() != entry.state()) {
             StateTransition.check(before.state(), entry.state(), entry.id());
@@ -297,17 +298,14 @@ record SqlSandboxes(Database database) implements SandboxEntries {
     return Fault.of(
             ErrorCode.SANDBOX_NOT_FOUND,
             "the ledger has no sandbox " + id,
-            "list the sandboxes to see what is there")
+            "list the sandboxes to find existing ids")
         .sandbox(id)
         .exception();
   }
 
   private static void checkLimit(int limit) {
     if (limit < 1 || limit > MAX_LIMIT) {
-      throw Fault.of(
-              ErrorCode.INVALID_REQUEST,
-              "a limit of " + limit + " is not possible",
-              "ask for 1 to " + MAX_LIMIT)
+      throw Fault.of(ErrorCode.INVALID_REQUEST, "invalid limit " + limit, "use 1 to " + MAX_LIMIT)
           .exception();
     }
   }

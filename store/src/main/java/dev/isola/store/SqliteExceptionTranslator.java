@@ -42,16 +42,16 @@ record SqliteExceptionTranslator(Path file, Duration deadline) implements SqlExc
   SandboxException damaged(String how, @org.jspecify.annotations.Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.INTERNAL,
-            "the ledger " + file + " is damaged (" + how + ") and was left as it is",
-            "put back a copy of it, or move it away to begin a new one")
+            "the ledger " + file + " is damaged (" + how + "); the file is unchanged",
+            "restore a backup, or move the file away to start with an empty ledger")
         .exception(cause);
   }
 
   private SandboxException notAllowed(String code, Throwable cause) {
     return Fault.of(
             ErrorCode.PERMISSION_DENIED,
-            "the ledger " + file + " cannot be written (" + code + ")",
-            "give the user of the server the right to write the file and its folder")
+            "the ledger " + file + " is not writable (" + code + ")",
+            "grant the server's user write permission on the file and its folder")
         .exception(cause);
   }
 }

@@ -59,8 +59,8 @@ final class SqliteFile {
       // The driver would parse the rest of the path as options.
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "the folder of the ledger has a ? in its name: " + file.getParent(),
-              "name another folder")
+              "the folder of the ledger must not have a ? in its path: " + file.getParent(),
+              "use another folder")
           .exception();
     }
     try {
@@ -101,7 +101,7 @@ final class SqliteFile {
       SqliteNative.useFolder(folder);
     } catch (IOException e) {
       throw SqlExceptionTranslator.unreachable(
-          failures.place(), "SQLite cannot be unpacked: " + e, e);
+          failures.place(), "the SQLite library cannot be extracted: " + e, e);
     }
     return config.createConnection("jdbc:sqlite:" + place);
   }
@@ -142,7 +142,7 @@ final class SqliteFile {
 
   private void check() throws IOException, SQLException {
     if (!Files.isRegularFile(file)) {
-      throw notALedger("is not a file");
+      throw notALedger("is not a regular file");
     }
     byte[] header = new byte[100];
     int length;
@@ -167,7 +167,7 @@ final class SqliteFile {
     try (Connection connection = reader()) {
       String verdict =
           Sql.one(connection, "pragma quick_check(1)", row -> row.result().getString(1))
-              .orElse("no answer");
+              .orElse("no result");
       if (!verdict.equals("ok")) {
         throw failures.damaged(verdict.replaceAll("\\s+", " "), null);
       }
@@ -177,8 +177,8 @@ final class SqliteFile {
   private SandboxException notALedger(String how) {
     return Fault.of(
             ErrorCode.CONFLICT,
-            file + " " + how + ", not a ledger, and was left as it is",
-            "move it away, or name another folder")
+            file + " " + how + ", not a ledger; it is unchanged",
+            "move it away, or use another folder")
         .exception();
   }
 }

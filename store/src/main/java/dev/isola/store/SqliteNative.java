@@ -11,8 +11,8 @@ import org.sqlite.util.OSInfo;
 
 /**
  * SQLite's native library. By default the driver extracts it to the folder for temporary files at
- * every start, where it stays if the process is killed. This class extracts it once, to a folder
- * of the ledger, and reuses it.
+ * every start, where it stays if the process is killed. This class extracts it once, to a folder of
+ * the ledger, and reuses it.
  */
 final class SqliteNative {
   private static final String PATH = "org.sqlite.lib.path";

@@ -37,7 +37,7 @@ final class SqliteWriter implements AutoCloseable {
   <T extends @Nullable Object> T write(SqlWork<T> work) {
     if (thread.equals(Thread.currentThread())) {
       // The job would wait for itself.
-      throw new IllegalStateException("within a transaction use the parts that it is given");
+      throw new IllegalStateException("inside a transaction, use the parts passed to it");
     }
     long end = System.nanoTime() + deadline.toNanos();
     WriteJob<T> job = new WriteJob<>(work);
@@ -97,9 +97,8 @@ final class SqliteWriter implements AutoCloseable {
 
   /**
    * Runs jobs in one transaction, each in a savepoint, so that a job that throws is rolled back
-   * alone. If the database itself fails, everything is rolled back. In that case the method
-   * returns false if the jobs should be retried one by one, and fails the job if there is only
-   * one.
+   * alone. If the database itself fails, everything is rolled back. In that case the method returns
+   * false if the jobs should be retried one by one, and fails the job if there is only one.
    */
   private boolean runTogether(List<WriteJob<?>> jobs) {
     boolean committing = false;

@@ -43,7 +43,7 @@ final class WriteJob<T extends @Nullable Object> {
     } catch (RuntimeException e) {
       failure = e;
     } catch (Error e) {
-      failure = new IllegalStateException("the work of a transaction failed badly", e);
+      failure = new IllegalStateException("the work of a transaction failed", e);
     }
   }
 

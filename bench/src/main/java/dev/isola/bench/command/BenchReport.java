@@ -100,7 +100,7 @@ final class BenchReport implements Bench.Listener {
             ms(density.createMs()),
             ms(density.destroyMs())));
     for (String left : density.left()) {
-      console.print("left behind by " + density.subject() + ": " + left + "\n");
+      console.print("remaining of " + density.subject() + ": " + left + "\n");
     }
   }
 

@@ -25,8 +25,8 @@ public interface BlobStore {
   Claim claim(Path work) throws IOException;
 
   /**
-   * Stores a complete file, replacing a blob of the same name. The blob is durable when this
-   * method returns.
+   * Stores a complete file, replacing a blob of the same name. The blob is durable when this method
+   * returns.
    *
    * @param file a local file, which may be gone afterwards
    */
@@ -47,7 +47,9 @@ public interface BlobStore {
    */
   byte[] read(String name, long offset, int length) throws IOException;
 
-  /** @throws java.nio.file.NoSuchFileException if the blob does not exist */
+  /**
+   * @throws java.nio.file.NoSuchFileException if the blob does not exist
+   */
   long size(String name) throws IOException;
 
   /** Returns the names that begin with {@code prefix} and a slash, sorted. */

@@ -65,7 +65,7 @@ public final class FolderBlobStore implements BlobStore {
     }
     if (lock == null) {
       channel.close();
-      throw new AlreadyClaimedException("another process has the snapshots of " + folder);
+      throw new AlreadyClaimedException("another process owns the snapshot store in " + folder);
     }
     return channel::close;
   }
@@ -106,7 +106,7 @@ public final class FolderBlobStore implements BlobStore {
   private static Path folderOf(Path target) throws IOException {
     Path parent = target.getParent();
     if (parent == null) {
-      throw new IOException(target + " lies in no folder");
+      throw new IOException(target + " has no parent folder");
     }
     return parent;
   }

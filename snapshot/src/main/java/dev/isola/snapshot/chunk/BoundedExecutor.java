@@ -8,9 +8,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs tasks on the threads of an executor while the caller continues. The total size of the
- * tasks in progress is limited to a budget. The first failure is reported to the caller, and no
- * task starts after it.
+ * Runs tasks on the threads of an executor while the caller continues. The total size of the tasks
+ * in progress is limited to a budget. The first failure is reported to the caller, and no task
+ * starts after it.
  */
 final class BoundedExecutor {
   /** The minimum size counted for a task, because a queued task takes memory itself. */
@@ -43,7 +43,7 @@ final class BoundedExecutor {
       threads.execute(() -> run(work, weight));
     } catch (RejectedExecutionException e) {
       left.release(weight);
-      throw new IOException("the store was closed", e);
+      throw new IOException("the store is closed", e);
     } catch (IOException e) {
       left.release(weight);
       throw e;
@@ -68,7 +68,7 @@ final class BoundedExecutor {
       throw e;
     }
     if (failed != null) {
-      throw new IOException("a thread of the store failed: " + failed, failed);
+      throw new IOException("a background task failed: " + failed, failed);
     }
   }
 

@@ -19,7 +19,7 @@ public record ChunkId(long a, long b, long c, long d) {
   /** Returns the id of a run of {@code length} zeros, which is not stored. */
   public static ChunkId hole(long length) {
     if (length <= 0) {
-      throw new IllegalArgumentException("a hole has a length");
+      throw new IllegalArgumentException("the length of a hole must be positive");
     }
     return new ChunkId(HOLE_A, HOLE_B, HOLE_C, length);
   }
@@ -57,7 +57,7 @@ public record ChunkId(long a, long b, long c, long d) {
     try {
       return MessageDigest.getInstance("SHA-256");
     } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java has SHA-256", e);
+      throw new IllegalStateException("every JDK has SHA-256", e);
     }
   }
 

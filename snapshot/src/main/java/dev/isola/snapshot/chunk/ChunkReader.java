@@ -9,8 +9,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Reads the chunks of one snapshot. Its chunks are close together in their packs and are mostly
- * read in order, so each read fetches a whole run and the last few runs are cached; otherwise
- * every small file would cost one request. Thread-safe.
+ * read in order, so each read fetches a whole run and the last few runs are cached; otherwise every
+ * small file would cost one request. Thread-safe.
  */
 public final class ChunkReader {
   private static final int KEPT = 4;
@@ -43,7 +43,7 @@ public final class ChunkReader {
   public byte[] read(ChunkId id) throws IOException {
     ChunkRun stretch = stretches.get(id);
     if (stretch == null) {
-      throw new DamagedException("chunk " + id, "the snapshot does not have it");
+      throw new DamagedException("chunk " + id, "it does not belong to the snapshot");
     }
     return stretch.content(id, bytes(stretch));
   }

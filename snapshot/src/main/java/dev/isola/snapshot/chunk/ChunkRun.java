@@ -82,13 +82,12 @@ final class ChunkRun {
   byte[] content(ChunkId id, byte[] bytes) throws DamagedException {
     ChunkLocation place = chunks.get(id);
     if (place == null) {
-      throw new IllegalArgumentException("there is no chunk " + id + " here");
+      throw new IllegalArgumentException("no chunk " + id + " in this run");
     }
     return ZstdDecompressor.decompress(bytes, begin(place), place.length(), place.size())
         .filter(content -> ChunkId.of(content, 0, content.length).equals(id))
         .orElseThrow(
             () ->
-                new DamagedException(
-                    pack, "its chunk at byte " + place.offset() + " is not what was written"));
+                new DamagedException(pack, "the chunk at byte " + place.offset() + " is corrupt"));
   }
 }

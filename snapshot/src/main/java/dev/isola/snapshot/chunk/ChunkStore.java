@@ -107,8 +107,8 @@ public final class ChunkStore implements AutoCloseable {
   private ChunkLocation locate(ChunkId id) throws DamagedException {
     ChunkLocation place = places.get(id);
     if (place == null) {
-      String hint = damaged.isEmpty() ? "" : " that can be read; " + damaged().values();
-      throw new DamagedException("chunk " + id, "it is in no pack" + hint);
+      String hint = damaged.isEmpty() ? "" : " that is readable; " + damaged().values();
+      throw new DamagedException("chunk " + id, "no pack contains it" + hint);
     }
     return place;
   }
@@ -117,9 +117,9 @@ public final class ChunkStore implements AutoCloseable {
     try {
       return blobs.read(stretch.pack(), stretch.offset(), stretch.length());
     } catch (NoSuchFileException e) {
-      throw new DamagedException(stretch.pack(), "it is gone");
+      throw new DamagedException(stretch.pack(), "the file is missing");
     } catch (EOFException e) {
-      throw new DamagedException(stretch.pack(), "it was cut off");
+      throw new DamagedException(stretch.pack(), "the file is truncated");
     }
   }
 
@@ -158,9 +158,9 @@ public final class ChunkStore implements AutoCloseable {
   public record GarbageStats(int packs, long bytes) {}
 
   /**
-   * Removes the chunks that are not in {@code needed}. A pack of which less than half is needed
-   * is rewritten without the rest and then removed. An interruption at any point leaves every
-   * needed chunk in at least one pack.
+   * Removes the chunks that are not in {@code needed}. A pack of which less than half is needed is
+   * rewritten without the rest and then removed. An interruption at any point leaves every needed
+   * chunk in at least one pack.
    */
   public GarbageStats collectGarbage(Set<ChunkId> needed) throws IOException {
     return new GarbageCollection(this, blobs, steps, needed).run();
@@ -207,7 +207,7 @@ public final class ChunkStore implements AutoCloseable {
           ChunkRun.LONGEST,
           () -> {
             if (!Pack.isIntact(blobs, name)) {
-              found.put(name, name + " is damaged: its bytes are others");
+              found.put(name, name + " is damaged: the content does not match the name");
             }
           });
     }

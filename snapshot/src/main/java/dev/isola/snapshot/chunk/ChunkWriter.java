@@ -68,7 +68,7 @@ public final class ChunkWriter implements AutoCloseable {
     ChunkId id() {
       ChunkId known = id;
       if (known == null) {
-        throw new IllegalStateException("the content is not committed");
+        throw new IllegalStateException("the content is not committed yet");
       }
       return known;
     }

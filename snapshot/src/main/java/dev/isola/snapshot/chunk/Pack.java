@@ -11,8 +11,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A file of chunks: a magic number, the compressed chunks, one row per chunk, and a footer with
- * the number of rows and their hash. The SHA-256 of the whole file is its name.
+ * A file of chunks: a magic number, the compressed chunks, one row per chunk, and a footer with the
+ * number of rows and their hash. The SHA-256 of the whole file is its name.
  */
 final class Pack {
   static final String FOLDER = "packs";
@@ -37,10 +37,10 @@ final class Pack {
   static Map<ChunkId, ChunkLocation> rows(BlobStore blobs, String name) throws IOException {
     long size = blobs.size(name);
     if (size < MAGIC.length + FOOTER_SIZE) {
-      throw new DamagedException(name, "it has only " + size + " bytes");
+      throw new DamagedException(name, "the file has only " + size + " bytes");
     }
     if (!Arrays.equals(blobs.read(name, 0, MAGIC.length), MAGIC)) {
-      throw new DamagedException(name, "it does not begin like a pack");
+      throw new DamagedException(name, "the magic number at the start is wrong");
     }
     ByteBuffer foot = ByteBuffer.wrap(blobs.read(name, size - FOOTER_SIZE, FOOTER_SIZE));
     int count = foot.getInt();
@@ -48,15 +48,15 @@ final class Pack {
     byte[] end = new byte[END_MAGIC.length];
     foot.get(end);
     if (!Arrays.equals(end, END_MAGIC) || count < 0 || count > MOST_ROWS) {
-      throw new DamagedException(name, "it does not end like a pack");
+      throw new DamagedException(name, "the magic number at the end is wrong");
     }
     long begin = size - FOOTER_SIZE - (long) count * ROW_SIZE;
     if (begin < MAGIC.length) {
-      throw new DamagedException(name, "it is too short for its rows");
+      throw new DamagedException(name, "the file is too short for its rows");
     }
     byte[] rows = blobs.read(name, begin, count * ROW_SIZE);
     if (!ChunkId.of(rows, 0, rows.length).equals(wanted)) {
-      throw new DamagedException(name, "its rows are not those that were written");
+      throw new DamagedException(name, "the hash of its rows does not match");
     }
     Map<ChunkId, ChunkLocation> places = new LinkedHashMap<>();
     ByteBuffer row = ByteBuffer.wrap(rows);
@@ -64,7 +64,7 @@ final class Pack {
       ChunkId id = ChunkId.readFrom(row);
       ChunkLocation place = new ChunkLocation(name, row.getLong(), row.getInt(), row.getInt());
       if (place.offset() < MAGIC.length || place.length() < 0 || place.end() > begin) {
-        throw new DamagedException(name, "a row points out of it");
+        throw new DamagedException(name, "a row refers to an offset outside the file");
       }
       places.put(id, place);
     }

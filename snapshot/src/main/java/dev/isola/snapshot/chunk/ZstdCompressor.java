@@ -5,8 +5,8 @@ import com.github.luben.zstd.ZstdCompressCtx;
 import java.util.concurrent.ArrayBlockingQueue;
 
 /**
- * Compresses chunks with Zstandard. Instances are pooled with their output buffer, because
- * creating a context takes longer than compressing a small chunk. Not thread-safe.
+ * Compresses chunks with Zstandard. Instances are pooled with their output buffer, because creating
+ * a context takes longer than compressing a small chunk. Not thread-safe.
  */
 final class ZstdCompressor implements AutoCloseable {
   /** The default of restic; a higher level saves little space and takes much longer. */

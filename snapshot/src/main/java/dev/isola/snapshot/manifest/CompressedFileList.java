@@ -63,7 +63,7 @@ public final class CompressedFileList {
             BUFFER)) {
       List<SnapshotEntry> entries = EntryCodec.decode(in);
       if (!HexFormat.of().formatHex(digest.digest()).equals(checksum)) {
-        throw new IOException("the checksum is another one");
+        throw new IOException("the checksum does not match");
       }
       return entries;
     }

@@ -68,7 +68,7 @@ final class EntryCodec {
               chunks(in)));
     }
     if (in.read() >= 0) {
-      throw new IOException("there is something behind the last file");
+      throw new IOException("unexpected data after the last entry");
     }
     return entries;
   }
@@ -76,7 +76,7 @@ final class EntryCodec {
   private static int length(DataInputStream in, int most) throws IOException {
     int length = in.readInt();
     if (length < 0 || length > most) {
-      throw new IOException("a length is " + length);
+      throw new IOException("invalid length " + length);
     }
     return length;
   }
@@ -114,7 +114,7 @@ final class EntryCodec {
     int length = length(in, LONGEST);
     byte[] bytes = in.readNBytes(length);
     if (bytes.length < length) {
-      throw new EOFException("a text was cut off");
+      throw new EOFException("truncated text");
     }
     return new String(bytes, ISO_8859_1);
   }

@@ -82,7 +82,9 @@ public final class Manifests {
     return blobs.list(FOLDER).stream().map(name -> name.substring(FOLDER.length() + 1)).toList();
   }
 
-  /** @throws DamagedException if the manifest is corrupt */
+  /**
+   * @throws DamagedException if the manifest is corrupt
+   */
   public Optional<Snapshot> find(String id) throws IOException {
     return head(id).map(Head::snapshot);
   }
@@ -98,7 +100,7 @@ public final class Manifests {
       return Optional.empty();
     }
     if (size < FIXED + SEAL) {
-      throw new DamagedException(name, "it has only " + size + " bytes");
+      throw new DamagedException(name, "the file has only " + size + " bytes");
     }
     ByteBuffer begin = ByteBuffer.wrap(blobs.read(name, 0, FIXED));
     byte[] mark = new byte[MARK.length];
@@ -108,19 +110,19 @@ public final class Manifests {
         || length < 0
         || length > MOST_HEAD
         || size < (long) FIXED + length + SEAL) {
-      throw new DamagedException(name, "it does not begin like a snapshot");
+      throw new DamagedException(name, "the magic number at the start is wrong");
     }
     byte[] bytes = blobs.read(name, FIXED, length + SEAL);
     byte[] head = Arrays.copyOf(bytes, length);
     ChunkId list = ChunkId.of(Arrays.copyOfRange(bytes, length, length + ChunkId.BYTES));
     if (!Arrays.equals(seal(head, list), Arrays.copyOfRange(bytes, length, bytes.length))) {
-      throw new DamagedException(name, "what is known of it is not what was written");
+      throw new DamagedException(name, "the hash of its metadata does not match");
     }
     try {
       Snapshot snapshot = SnapshotDocument.read(head);
       return Optional.of(new Head(snapshot, list, FIXED + (long) bytes.length, size));
     } catch (IOException | DateTimeException | IllegalArgumentException e) {
-      throw new DamagedException(name, "what is known of it cannot be read");
+      throw new DamagedException(name, "its metadata cannot be parsed");
     }
   }
 
@@ -134,16 +136,16 @@ public final class Manifests {
     Head head = head(id).orElseThrow(() -> new NoSuchFileException(name(id)));
     long length = head.size() - head.offset();
     if (length > Integer.MAX_VALUE - 64) {
-      throw new DamagedException(name(id), "its list of files has an impossible length");
+      throw new DamagedException(name(id), "the length of its file list is invalid");
     }
     byte[] rows = blobs.read(name(id), head.offset(), (int) length);
     if (!ChunkId.of(rows, 0, rows.length).equals(head.list())) {
-      throw new DamagedException(name(id), "its list of files is not what was written");
+      throw new DamagedException(name(id), "the hash of its file list does not match");
     }
     try {
       return new CompressedFileList(rows, head.snapshot().checksum()).entries();
     } catch (IOException e) {
-      throw new DamagedException(name(id), "its list of files cannot be read: " + e.getMessage());
+      throw new DamagedException(name(id), "its file list cannot be parsed: " + e.getMessage());
     }
   }
 

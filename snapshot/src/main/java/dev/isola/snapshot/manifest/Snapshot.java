@@ -21,8 +21,8 @@ import java.util.Optional;
  * @param checksum the SHA-256 of the list of entries, which includes the id of every chunk
  * @param kind what was captured
  * @param image the image below the files; empty for the provider's default
- * @param coverage what is covered if the snapshot has everything that the sandbox wrote, with
- * paths from {@code /}; empty for a snapshot of one folder
+ * @param coverage what is covered if the snapshot has everything that the sandbox wrote, with paths
+ *     from {@code /}; empty for a snapshot of one folder
  */
 public record Snapshot(
     String id,

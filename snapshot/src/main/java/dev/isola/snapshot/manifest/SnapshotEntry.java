@@ -8,8 +8,8 @@ import java.util.Map;
 /**
  * One file of a snapshot.
  *
- * @param path the path from the snapshot's root, without {@code .} and {@code ..}; each char is
- * one byte, because file names need not be text in any encoding
+ * @param path the path from the snapshot's root, without {@code .} and {@code ..}; each char is one
+ *     byte, because file names need not be text in any encoding
  * @param target the target of a symbolic link, or the path that a hard link shares
  * @param mode the permissions with the set-id and sticky bits
  * @param size the size of the content
@@ -52,7 +52,7 @@ public record SnapshotEntry(
           return kind;
         }
       }
-      throw new IOException("a file is of a kind that is not known (" + code + ")");
+      throw new IOException("unknown kind of entry (" + code + ")");
     }
   }
 

@@ -35,7 +35,7 @@ final class AwsSignatureV4 {
    *
    * @param path the encoded path of the request
    * @param headers all signed headers, including {@code host}, {@code x-amz-date} and {@code
-   * x-amz-content-sha256}
+   *     x-amz-content-sha256}
    */
   static String of(
       String method,
@@ -107,7 +107,7 @@ final class AwsSignatureV4 {
     try {
       return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(content));
     } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("every Java has SHA-256", e);
+      throw new IllegalStateException("every JDK has SHA-256", e);
     }
   }
 
@@ -117,7 +117,7 @@ final class AwsSignatureV4 {
       mac.init(new SecretKeySpec(key, "HmacSHA256"));
       return mac.doFinal(text.getBytes(UTF_8));
     } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("every Java has HMAC with SHA-256", e);
+      throw new IllegalStateException("every JDK has HmacSHA256", e);
     }
   }
 }

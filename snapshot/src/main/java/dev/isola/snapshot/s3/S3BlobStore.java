@@ -23,8 +23,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * A blob store in a bucket of any S3-compatible service. The service stores an object completely
- * or not at all. Packs have about 16 MiB, so no multipart upload is needed.
+ * A blob store in a bucket of any S3-compatible service. The service stores an object completely or
+ * not at all. Packs have about 16 MiB, so no multipart upload is needed.
  */
 public final class S3BlobStore implements BlobStore, AutoCloseable {
   private static final int LIST_BYTES = 16 << 20;
@@ -120,7 +120,8 @@ public final class S3BlobStore implements BlobStore, AutoCloseable {
         .response()
         .headers()
         .firstValueAsLong("content-length")
-        .orElseThrow(() -> new IOException(bucket + " does not say how long " + name + " is"));
+        .orElseThrow(
+            () -> new IOException(bucket + " does not report the size of " + name + " is"));
   }
 
   @Override
@@ -142,7 +143,7 @@ public final class S3BlobStore implements BlobStore, AutoCloseable {
       S3ListPage list = S3ListPage.read(answer.response().body());
       for (String key : list.keys()) {
         if (!key.startsWith(config.prefix() + prefix + "/")) {
-          throw new IOException(bucket + " lists what was not asked for");
+          throw new IOException(bucket + " lists keys outside the requested prefix");
         }
         names.add(key.substring(config.prefix().length()));
       }
@@ -151,7 +152,7 @@ public final class S3BlobStore implements BlobStore, AutoCloseable {
         return names.stream().sorted().toList();
       }
     }
-    throw new IOException(bucket + " has a list without an end");
+    throw new IOException(bucket + " returns an endless listing");
   }
 
   @Override

@@ -24,8 +24,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Sends signed requests to a bucket. Transient failures are retried with exponential backoff;
- * every attempt has a deadline and every response a size limit. Thread-safe.
+ * Sends signed requests to a bucket. Transient failures are retried with exponential backoff; every
+ * attempt has a deadline and every response a size limit. Thread-safe.
  */
 final class S3Client implements AutoCloseable {
   private static final int ATTEMPTS = 5;
@@ -129,7 +129,7 @@ final class S3Client implements AutoCloseable {
 
   /** Sends a request, retrying until the response is final. */
   S3Response send(S3Request ask) throws IOException {
-    IOException failure = new IOException("nobody asked");
+    IOException failure = new IOException("no attempt was made");
     boolean repeated = false;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (attempt > 0) {
@@ -143,7 +143,7 @@ final class S3Client implements AutoCloseable {
         }
         failure = S3Errors.of(this + ": " + ask.method(), response);
       } catch (IOException e) {
-        failure = new IOException(this + " does not answer: " + e.getMessage(), e);
+        failure = new IOException(this + " is unreachable: " + e.getMessage(), e);
       }
       repeated = true;
     }
@@ -165,7 +165,7 @@ final class S3Client implements AutoCloseable {
       Thread.sleep(ThreadLocalRandom.current().nextLong(longest / 2, longest));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new IOException("interrupted while the bucket was asked again", e);
+      throw new IOException("interrupted before a retry", e);
     }
   }
 
@@ -181,10 +181,10 @@ final class S3Client implements AutoCloseable {
     try {
       return answer.get(most.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
-      throw new IOException("no answer within " + most.toSeconds() + " s", e);
+      throw new IOException("no response within " + most.toSeconds() + " s", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new IOException("interrupted while the bucket was asked", e);
+      throw new IOException("interrupted while waiting for a response", e);
     } catch (ExecutionException e) {
       Throwable cause = e.getCause() == null ? e : e.getCause();
       throw new IOException(

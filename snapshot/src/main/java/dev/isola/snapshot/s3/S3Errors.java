@@ -21,8 +21,9 @@ final class S3Errors {
     String hint =
         switch (status) {
           case 301, 307, 400 -> "; check region and endpoint";
-          case 401, 403 -> "; check the keys, their rights, and this machine's clock";
-          case 404 -> "; check the bucket's name";
+          case 401, 403 ->
+              "; check the credentials, their permissions, and the clock of this machine";
+          case 404 -> "; check the name of the bucket";
           case 507 -> "; No space left in the bucket";
           default ->
               name.contains("StorageFull") || name.contains("QuotaExceeded")
@@ -30,6 +31,6 @@ final class S3Errors {
                   : "";
         };
     return new IOException(
-        what + " was answered with " + status + (name.isEmpty() ? "" : " " + name) + hint);
+        what + " failed with " + status + (name.isEmpty() ? "" : " " + name) + hint);
   }
 }

@@ -18,10 +18,10 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Exclusive write access to a bucket. The owner creates an object, renews it regularly and
- * removes it at the end. Another process takes over an object that was not renewed for a long
- * time. Conditional requests ensure that only one of two processes succeeds, and the age of the
- * object is measured by the clock of the service alone.
+ * Exclusive write access to a bucket. The owner creates an object, renews it regularly and removes
+ * it at the end. Another process takes over an object that was not renewed for a long time.
+ * Conditional requests ensure that only one of two processes succeeds, and the age of the object is
+ * measured by the clock of the service alone.
  *
  * <p>An owner that fails to renew in time stops writing well before another can take over.
  */
@@ -49,14 +49,14 @@ final class S3Lease {
   void check() throws IOException {
     HeldLease current = held;
     if (current == null) {
-      throw new AlreadyClaimedException("nobody claimed " + bucket);
+      throw new AlreadyClaimedException("no lease is held on " + bucket);
     }
     current.check();
   }
 
   /**
    * @param work the folder that stores this owner's name, so that a restarted owner can take over
-   * its own lease
+   *     its own lease
    */
   BlobStore.Claim claim(Path work) throws IOException {
     Path name = work.resolve(KEY);
@@ -77,11 +77,11 @@ final class S3Lease {
       boolean mine = new String(there.response().body(), UTF_8).equals(me);
       if (there.status() == 200 && !mine && age(there).compareTo(STALE) < 0) {
         throw new AlreadyClaimedException(
-            "another server writes to "
+            "another server owns "
                 + bucket
-                + " (touched "
+                + " (lease renewed "
                 + age(there).toSeconds()
-                + " s ago; one that was killed is forgotten after "
+                + " s ago; the lease of a killed server expires after "
                 + STALE.toSeconds()
                 + " s)");
       }
@@ -93,7 +93,7 @@ final class S3Lease {
                   ? Map.of("if-none-match", "*")
                   : Map.of("if-match", there.header("etag")));
       if (made.status() != 200) {
-        throw new AlreadyClaimedException("another server took " + bucket + " at the same moment");
+        throw new AlreadyClaimedException("another server claimed " + bucket + " at the same time");
       }
     }
     HeldLease now = new HeldLease(me, made.header("etag"), begin);
@@ -120,7 +120,7 @@ final class S3Lease {
       return ZonedDateTime.parse(answer.header(header), DateTimeFormatter.RFC_1123_DATE_TIME)
           .toInstant();
     } catch (DateTimeException e) {
-      throw new IOException("the server of the bucket does not tell the time", e);
+      throw new IOException("the response of the bucket has no valid Date header", e);
     }
   }
 
@@ -141,7 +141,9 @@ final class S3Lease {
     void check() throws IOException {
       if (lost || System.nanoTime() - touched > OURS.toNanos()) {
         throw new AlreadyClaimedException(
-            bucket + " is no longer ours: another server took it, or it could not be reached");
+            bucket
+                + ": the lease was lost; another server took it over, or the bucket was unreachable"
+                + " for too long");
       }
     }
 
@@ -188,7 +190,7 @@ final class S3Lease {
         toucher.join();
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
-        throw new IOException("interrupted while the bucket was given back", e);
+        throw new IOException("interrupted while releasing the lease", e);
       }
       held = null;
       if (!lost && isMine()) {

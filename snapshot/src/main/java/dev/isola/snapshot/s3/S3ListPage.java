@@ -42,10 +42,10 @@ record S3ListPage(List<String> keys, String next) {
       }
       xml.close();
     } catch (XMLStreamException e) {
-      throw new IOException("the list of the bucket cannot be read", e);
+      throw new IOException("the listing of the bucket cannot be parsed", e);
     }
     if (!list || (more && next.isEmpty())) {
-      throw new IOException("the list of the bucket is none, or does not say how it goes on");
+      throw new IOException("the listing of the bucket is incomplete");
     }
     return new S3ListPage(List.copyOf(keys), more ? next : "");
   }

@@ -39,7 +39,9 @@ final class AgentLinks implements AutoCloseable {
   private final EngineEvents events;
   private final Map<SandboxId, AgentSandbox> attached = new ConcurrentHashMap<>();
 
-  /** @param sockets whether the agents' sockets are on this host */
+  /**
+   * @param sockets whether the agents' sockets are on this host
+   */
   AgentLinks(
       EngineApi engine,
       SandboxResources ours,
@@ -122,7 +124,8 @@ final class AgentLinks implements AutoCloseable {
       if (container == null || container.state() == SandboxState.ERROR) {
         // Skips a sandbox that is being created at this moment.
         turns.tryWithLock(
-            id, () -> ended(id, ours.name(id), "its container ended while the engine was away"));
+            id,
+            () -> ended(id, ours.name(id), "its container ended while the engine was unreachable"));
       }
     }
   }
@@ -155,8 +158,8 @@ final class AgentLinks implements AutoCloseable {
   }
 
   /**
-   * Returns the cause if the container has ended. The engine also reports an out-of-memory kill
-   * if only a command was killed and the container still runs.
+   * Returns the cause if the container has ended. The engine also reports an out-of-memory kill if
+   * only a command was killed and the container still runs.
    */
   private Optional<Exit> causeOfDeath(String container) {
     try {

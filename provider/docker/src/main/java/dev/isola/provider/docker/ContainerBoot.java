@@ -91,7 +91,7 @@ final class ContainerBoot {
         throw Fault.of(
                 ErrorCode.DEADLINE_EXCEEDED,
                 "the agent did not start within " + deadline.whole().toMillis() + " ms",
-                "raise startupTimeout, or look at the load of the engine's machine")
+                "raise startupTimeout, or check the load of the engine's host")
             .sandbox(id)
             .exception(e);
       }
@@ -106,11 +106,11 @@ final class ContainerBoot {
       byte[] header = in.readNBytes(HEADER);
       if (header.length < HEADER) {
         String before = text.toString().strip();
-        throw new IOException(before.isEmpty() ? "it ended without a word" : before);
+        throw new IOException(before.isEmpty() ? "it exited without a message" : before);
       }
       int length = ByteBuffer.wrap(header, 4, 4).getInt();
       if (header[0] < 0 || header[0] > 2 || length < 0 || length > LONGEST) {
-        throw new IOException("the engine's stream is not one of frames");
+        throw new IOException("the engine's stream is not framed");
       }
       text.append(new String(in.readNBytes(length), StandardCharsets.UTF_8));
     }
@@ -119,7 +119,7 @@ final class ContainerBoot {
   }
 
   private static SandboxException failed(SandboxId id, String what, @Nullable Throwable cause) {
-    return Fault.of(ErrorCode.SPAWN_FAILED, what, "run isola doctor to see what is missing")
+    return Fault.of(ErrorCode.SPAWN_FAILED, what, "run isola doctor to find missing prerequisites")
         .sandbox(id)
         .exception(cause);
   }

@@ -75,7 +75,7 @@ final class ContainerCreator {
     if (there.isPresent() || ours.folder(spec.id()).exists()) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "there are remains of a sandbox " + spec.id(),
+              "resources remain of an earlier sandbox " + spec.id(),
               "destroy it first, or use another id")
           .sandbox(spec.id())
           .exception();
@@ -193,8 +193,8 @@ final class ContainerCreator {
   }
 
   /**
-   * Returns the exact creation time: files of an image that was pulled just before do not count
-   * as written.
+   * Returns the exact creation time: files of an image that was pulled just before do not count as
+   * written.
    */
   private Instant made(Container container) {
     try {
@@ -232,8 +232,8 @@ final class ContainerCreator {
   private SandboxException creationFailed(SandboxId id, IOException e) {
     return Fault.of(
             ErrorCode.SPAWN_FAILED,
-            "the sandbox's folder cannot be made: " + e.getMessage(),
-            "check space and rights of " + ours.context().dataFolder())
+            "the sandbox's folder cannot be created: " + e.getMessage(),
+            "check the free space and the permissions of " + ours.context().dataFolder())
         .sandbox(id)
         .exception(e);
   }

@@ -200,8 +200,8 @@ record ContainerPlan(
   }
 
   /**
-   * Tells whether the sandbox shares files with the host. With user remapping, the container's
-   * root could not access them, so such a sandbox runs as the host's root.
+   * Tells whether the sandbox shares files with the host. With user remapping, the container's root
+   * could not access them, so such a sandbox runs as the host's root.
    */
   private static boolean sharesTheHost(SandboxSpec spec) {
     return mode(spec) == NetworkMode.HOST

@@ -18,9 +18,9 @@ import java.util.List;
 
 /**
  * The host folder of one sandbox, which holds its agent's socket. The container mounts the
- * subfolder {@code run} to create the socket. Once the socket exists, the server makes a hard
- * link to it that the sandbox cannot reach, and withdraws the folder; otherwise the sandbox could
- * later replace its socket with a link to another one, or fill the host's disk.
+ * subfolder {@code run} to create the socket. Once the socket exists, the server makes a hard link
+ * to it that the sandbox cannot reach, and withdraws the folder; otherwise the sandbox could later
+ * replace its socket with a link to another one, or fill the host's disk.
  */
 record ContainerSocketFolder(Path path, InstanceId instance) {
   private static final String SOCKET = "agent";
@@ -87,7 +87,7 @@ record ContainerSocketFolder(Path path, InstanceId instance) {
       }
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "another process is making sandbox " + id + ", or left remains of it",
+              "another process is creating sandbox " + id + ", or did not remove it completely",
               "attach to it, destroy it, or use another id")
           .sandbox(id)
           .exception(e);
@@ -111,7 +111,7 @@ record ContainerSocketFolder(Path path, InstanceId instance) {
   void close() throws IOException {
     Path made = shared().resolve(SOCKET);
     if (Files.isSymbolicLink(made)) {
-      throw new IOException("what was made is not a socket");
+      throw new IOException("the container did not create a socket");
     }
     Files.createLink(socket(), made);
     TreeRemoval.remove(shared());

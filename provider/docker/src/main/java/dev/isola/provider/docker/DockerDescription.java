@@ -57,7 +57,7 @@ record DockerDescription(
         capabilities(),
         new SpecSupport(check.features(), check.networks(), check.volumes(), enforced(limits)),
         requirements,
-        "the engine kills the agent, whose pid namespace everything of the sandbox is in, and"
+        "the engine kills the agent, whose pid namespace contains all processes of the sandbox, and"
             + " removes the container",
         flavour.startup(),
         Hosting.DAEMON);

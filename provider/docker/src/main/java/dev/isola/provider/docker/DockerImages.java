@@ -75,7 +75,7 @@ final class DockerImages {
       return imported(ofIsola.get(), deadline);
     }
     if (!NAME.matcher(name).matches()) {
-      throw notFound(name, "that is no name of an image");
+      throw notFound(name, "not a valid image name");
     }
     Optional<ResolvedImage> there = engine.image(name).map(ResolvedImage::of);
     if (there.isEmpty() && settings.pullsImages()) {
@@ -105,8 +105,8 @@ final class DockerImages {
     if (!engine.http().address().local()) {
       throw Fault.of(
               ErrorCode.INVALID_SPEC,
-              "an engine at " + engine.http().address() + " does not see this machine's root",
-              "name an image, in the spec or as the provider's setting image")
+              "an engine at " + engine.http().address() + " cannot access this host's root",
+              "name an image in the spec or in the provider's setting image")
           .exception();
     }
     HostImage.BaseArchive wanted = hostArchive();
@@ -142,7 +142,7 @@ final class DockerImages {
             "importing the image " + name);
         there = engine.image(name).map(ResolvedImage::of);
       }
-      return there.orElseThrow(() -> notFound(name, "it was imported and is not there"));
+      return there.orElseThrow(() -> notFound(name, "it is missing after the import"));
     } finally {
       importing.unlock();
     }
@@ -157,8 +157,8 @@ final class DockerImages {
       } catch (IOException e) {
         throw Fault.of(
                 ErrorCode.PROVIDER_UNAVAILABLE,
-                "the host's root cannot be made an image: " + e.getMessage(),
-                "name an image, in the spec or as the provider's setting image")
+                "the host's root cannot be imported as an image: " + e.getMessage(),
+                "name an image in the spec or in the provider's setting image")
             .exception(e);
       }
     }
@@ -180,13 +180,13 @@ final class DockerImages {
     } catch (OutcomeUnknown e) { // No sandbox was created; the pull can be retried.
       throw Fault.of(
               deadline.over() ? ErrorCode.DEADLINE_EXCEEDED : ErrorCode.PROVIDER_UNAVAILABLE,
-              "fetching the image "
+              "pulling the image "
                   + name
-                  + " did not end: "
+                  + " did not finish: "
                   + progress
                   + "; "
                   + e.fault().problem(),
-              "try again, for what is here is not fetched twice; raise startupTimeout, or fetch it"
+              "retry, because layers that were pulled are kept; raise startupTimeout, or pull it"
                   + " beforehand (docker pull)")
           .with("image", name)
           .exception(e);
@@ -210,16 +210,16 @@ final class DockerImages {
           answer.ok()
               ? new EngineResponse(500, Bytes.of(Json.bytes(Json.object("message", why))))
               : answer,
-          "fetching the image " + name);
+          "pulling the image " + name);
     }
-    return notFound(name, "it cannot be fetched: " + why);
+    return notFound(name, "the pull failed: " + why);
   }
 
   private static SandboxException notFound(String name, String why) {
     return Fault.of(
             ErrorCode.IMAGE_NOT_FOUND,
-            "there is no image " + name + ": " + why,
-            "see docker image ls for what there is, or load it (docker load, docker import)")
+            "no such image: " + name + ": " + why,
+            "list the images with docker image ls, or load it (docker load, docker import)")
         .with("image", name)
         .exception();
   }

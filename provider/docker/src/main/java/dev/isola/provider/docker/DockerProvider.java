@@ -101,8 +101,8 @@ final class DockerProvider implements Provider {
     Path data = context.dataFolder();
     if (!Files.isDirectory(data) || !Files.isWritable(data)) {
       return new Health.Unhealthy(
-          "the data folder " + data + " cannot be written",
-          "make it writable, or choose another with --data");
+          "the data folder " + data + " is not writable",
+          "make it writable, or choose another folder with --data");
     }
     try {
       agent.path();

@@ -12,9 +12,9 @@ import java.util.Optional;
  * @param pullsImages whether to pull images that the engine does not have
  * @param runtime a different name for the runtime
  * @param bridge the engine's network for the network mode bridge. Without it that mode is not
- * supported, because the engine's default bridge can reach every port of the host
- * @param hostSockets whether containers can have a folder in which their sockets are reachable
- * from this host
+ *     supported, because the engine's default bridge can reach every port of the host
+ * @param hostSockets whether containers can have a folder in which their sockets are reachable from
+ *     this host
  */
 record DockerProviderSettings(
     EngineAddress address,

@@ -24,7 +24,7 @@ record DockerSpecCheck(String provider, EngineAddress address, boolean bridge, b
     if (isNested(spec)) {
       throw Capability.unsupported(
           provider,
-          "a volume beneath another volume or beneath workspacePath, in which the engine would"
+          "a volume below another volume or below workspacePath, where the engine would"
               + " follow links");
     }
   }

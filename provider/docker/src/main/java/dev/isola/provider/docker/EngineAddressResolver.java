@@ -26,7 +26,9 @@ record EngineAddressResolver(
   private static final int PLAIN_PORT = 2375;
   private static final int TLS_PORT = 2376;
 
-  /** @throws dev.isola.spi.error.InvalidRequest if the configured address is unusable */
+  /**
+   * @throws dev.isola.spi.error.InvalidRequest if the configured address is unusable
+   */
   EngineAddress resolve() {
     Optional<String> said = config.get("host");
     if (said.isEmpty() && config.get("context").isPresent()) {
@@ -87,7 +89,7 @@ record EngineAddressResolver(
     try {
       return JsonValue.parse(Files.readAllBytes(file));
     } catch (IOException e) {
-      throw unusable("what is in " + file + ": " + e.getMessage(), e);
+      throw unusable("the content of " + file + ": " + e.getMessage(), e);
     }
   }
 
@@ -124,8 +126,8 @@ record EngineAddressResolver(
       String what, @org.jspecify.annotations.Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.INVALID_REQUEST,
-            "no address of a container engine: " + what,
-            "name one as unix:///path or tcp://host:port (setting host); for ssh:// make a tunnel"
+            "not a valid address of a container engine: " + what,
+            "use unix:///path or tcp://host:port (setting host); for ssh:// create a tunnel"
                 + " (ssh -L)")
         .exception(cause);
   }

@@ -111,11 +111,11 @@ final class EngineApi implements AutoCloseable {
     if (answer.status() == 409) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "the engine has a container " + name + " already: " + message(answer),
+              "the engine already has a container " + name + ": " + message(answer),
               "attach to the sandbox, destroy it, or use another id")
           .exception();
     }
-    return checkedId(parsed(answer, "making the container").text("Id"));
+    return checkedId(parsed(answer, "creating the container").text("Id"));
   }
 
   /** Validates an id of the engine, because it becomes part of request paths. */
@@ -141,7 +141,7 @@ final class EngineApi implements AutoCloseable {
   void unpause(String id) {
     requireSuccess(
         http.send(EngineRequest.post("/containers/" + id + "/unpause"), shortDeadline()),
-        "letting the container go on");
+        "unpausing the container");
   }
 
   /** Resumes a paused container. Has no effect if it is not paused or does not exist. */
@@ -252,7 +252,7 @@ final class EngineApi implements AutoCloseable {
   void putArchive(String id, byte[] archive, Deadline deadline) {
     requireSuccess(
         http.send(EngineRequest.put("/containers/" + id + "/archive?path=%2F", archive), deadline),
-        "putting the agent into the container");
+        "copying the agent into the container");
   }
 
   /** Returns the image paths that the container has deleted; each char is one byte. */
@@ -311,8 +311,8 @@ final class EngineApi implements AutoCloseable {
     if (answer.status() == 409) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "the engine does not remove the volume " + name + ": " + message(answer),
-              "destroy the sandboxes that have it mounted first")
+              "the engine refused to remove the volume " + name + ": " + message(answer),
+              "destroy the sandboxes that mount it first")
           .exception();
     }
     if (answer.status() != 404) {
@@ -329,15 +329,15 @@ final class EngineApi implements AutoCloseable {
     try {
       return JsonValue.parse(answer.body().toArray());
     } catch (IOException e) {
-      throw malformed("an answer to " + what + " that is not JSON");
+      throw malformed("a response to " + what + " that is not JSON");
     }
   }
 
   private SandboxException malformed(String what) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "what listens at " + http.address() + " gave " + what,
-            "see whether it is a container engine")
+            "the service at " + http.address() + " returned " + what,
+            "check that it is a container engine")
         .exception();
   }
 
@@ -348,8 +348,8 @@ final class EngineApi implements AutoCloseable {
   }
 
   /**
-   * Returns the exception for an error response. A lack of space is retryable, later or on
-   * another provider.
+   * Returns the exception for an error response. A lack of space is retryable, later or on another
+   * provider.
    */
   static SandboxException refused(EngineResponse answer, String what) {
     String message = message(answer);
@@ -358,13 +358,15 @@ final class EngineApi implements AutoCloseable {
       return Fault.of(
               ErrorCode.DISK_FULL,
               "the engine has no space left for " + what + ": " + message,
-              "make room where it keeps its data (docker system df)")
+              "free disk space in the engine's data folder (docker system df)")
           .exception();
     }
     return Fault.of(
             ErrorCode.SPAWN_FAILED,
             "the engine refused " + what + " (" + answer.status() + "): " + message,
-            answer.status() >= 500 ? "see the engine's log" : "see what it says")
+            answer.status() >= 500
+                ? "check the engine's log"
+                : "correct the cause that the engine reports")
         .with("status", Integer.toString(answer.status()))
         .exception();
   }

@@ -42,15 +42,16 @@ record EngineCheck(EngineVariant flavour, DockerProviderSettings settings) {
   Health health(EngineInfo facts) {
     if (flavour.engine() == EngineVariant.EngineKind.PODMAN && !facts.podman()) {
       return new Health.Unhealthy(
-          "what listens at " + settings.address() + " is not Podman",
-          "start its service (systemctl start podman.socket), or name its socket (setting host)");
+          "the service at " + settings.address() + " is not Podman",
+          "start Podman's service (systemctl start podman.socket), or set its socket (setting"
+              + " host)");
     }
     if (!acceptedRuntimes().isEmpty() && found(facts).isEmpty()) {
       return new Health.Unhealthy(missing(facts), installHint());
     }
     if (!facts.defects().isEmpty()) {
       return new Health.Unhealthy(
-          String.join("; ", facts.defects()), "install newer versions of the engine's parts");
+          String.join("; ", facts.defects()), "install newer versions of the engine's components");
     }
     Optional<String> defect =
         flavour.guest() == EngineVariant.ExpectedKernel.GVISOR
@@ -103,7 +104,7 @@ record EngineCheck(EngineVariant flavour, DockerProviderSettings settings) {
           "install Kata Containers (it needs /dev/kvm), register it with the engine (\"runtimes\":"
               + " {\"kata\": {\"runtimeType\": \"io.containerd.kata.v2\"}} in"
               + " /etc/docker/daemon.json) and restart the engine";
-      case HOST_KERNEL -> "name one that it has (setting runtime)";
+      case HOST_KERNEL -> "use one that the engine has (setting runtime)";
     };
   }
 
@@ -126,20 +127,20 @@ record EngineCheck(EngineVariant flavour, DockerProviderSettings settings) {
             false,
             facts.remapsUsers(),
             facts.remapsUsers()
-                ? "root of a sandbox is nobody on the host"
-                : "root of a sandbox is the host's root with few capabilities",
+                ? "the root user of a sandbox is unprivileged on the host"
+                : "the root user of a sandbox is the host's root with few capabilities",
             facts.remapsUsers()
                 ? ""
-                : "turn them on (\"userns-remap\": \"default\" in /etc/docker/daemon.json)"));
+                : "enable them (\"userns-remap\": \"default\" in /etc/docker/daemon.json)"));
     all.add(
         new Prerequisite(
             "control group namespaces",
             false,
             facts.privateCgroups(),
             facts.privateCgroups()
-                ? "a sandbox sees only its own control groups"
-                : "Podman shows a sandbox where its control groups are on the host",
-            facts.privateCgroups() ? "" : "boot this machine with version 2 of control groups"));
+                ? "a sandbox sees only its own cgroups"
+                : "a sandbox sees the host paths of its cgroups",
+            facts.privateCgroups() ? "" : "boot this machine with cgroup v2"));
     return all;
   }
 }

@@ -19,9 +19,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Follows the engine's events for the containers of this instance, starting with the first
- * sandbox, so that the removal of a container outside Isola is noticed at once. If the engine
- * becomes unreachable, reconnects when it is back and checks what happened in the meantime.
+ * Follows the engine's events for the containers of this instance, starting with the first sandbox,
+ * so that the removal of a container outside Isola is noticed at once. If the engine becomes
+ * unreachable, reconnects when it is back and checks what happened in the meantime.
  */
 final class EngineEvents implements AutoCloseable {
   private static final int LONGEST_EVENT = 4 << 20; // A label has the boot record, up to 1 MiB.
@@ -41,7 +41,9 @@ final class EngineEvents implements AutoCloseable {
   private volatile @Nullable Cancellation current;
   private volatile boolean closed;
 
-  /** @param back called each time the engine is reachable, before following its events */
+  /**
+   * @param back called each time the engine is reachable, before following its events
+   */
   EngineEvents(EngineApi engine, InstanceId instance, Listener listener, Runnable back) {
     this.engine = engine;
     this.instance = instance;

@@ -28,20 +28,20 @@ import java.util.stream.Stream;
  * What an engine reports about itself.
  *
  * @param remapsUsers whether the container's root is an unprivileged user on the host
- * (userns-remap, rootless)
+ *     (userns-remap, rootless)
  * @param privateCgroups whether a container has a private cgroup namespace, which Podman does not
- * support with cgroup v1
+ *     support with cgroup v1
  * @param kernel the kernel release of the host
- * @param runtimes the available runtimes by name, each with the path of its program or the type
- * of its shim if the engine reports it
+ * @param runtimes the available runtimes by name, each with the path of its program or the type of
+ *     its shim if the engine reports it
  * @param reportsDiskUsage whether the agent can measure what a sandbox writes. The agent kills
- * commands that exceed the limit, but only after the fact, so the limit is not declared as
- * enforced
+ *     commands that exceed the limit, but only after the fact, so the limit is not declared as
+ *     enforced
  * @param processes the maximum number of processes per user on this machine; empty if unknown
  * @param resources the resources of the engine's machine; an engine does not report what is free
  * @param defects known defects of components that do not come from a distribution
- * @param notes notes on components with affected versions that come from a distribution, which
- * may have backported fixes
+ * @param notes notes on components with affected versions that come from a distribution, which may
+ *     have backported fixes
  */
 record EngineInfo(
     String version,
@@ -71,7 +71,7 @@ record EngineInfo(
 
   /**
    * @param packaged whether the engine was installed by the distribution's package manager, which
-   * Podman does not report
+   *     Podman does not report
    */
   static EngineInfo of(JsonValue version, JsonValue info, boolean packaged) {
     boolean podman = false;
@@ -147,13 +147,13 @@ record EngineInfo(
       return;
     }
     String names = String.join(", ", has.stream().flatMap(flaw -> flaw.ids().stream()).toList());
-    String text = program + " " + found.get() + " has " + names;
+    String text = program + " " + found.get() + " is affected by " + names;
     if (PackageOrigin.isFromDistribution(said)) {
       notes.add(
           text
-              + " by its number ("
+              + " according to its version (fixed in "
               + has.getLast().fixedVersions()
-              + " mended it); the distribution that built it may have done so before");
+              + "); the distribution may have backported the fix");
     } else {
       flaws.add(text + "; install " + has.getLast().fixedVersions() + " or newer");
     }

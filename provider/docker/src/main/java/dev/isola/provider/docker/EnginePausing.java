@@ -121,7 +121,7 @@ final class EnginePausing {
     if (!engine.awaitStop(container.id(), Deadline.in(STOP))) {
       engine.kill(container.id());
       if (!engine.awaitStop(container.id(), Deadline.in(STOP))) {
-        throw failed(id, "stopped", "it does not end");
+        throw failed(id, "stopped", "its container does not stop");
       }
     }
   }
@@ -167,7 +167,7 @@ final class EnginePausing {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             "sandbox " + id + " cannot be " + what + ": " + why,
-            "try again, or destroy it")
+            "retry, or destroy the sandbox")
         .sandbox(id)
         .exception();
   }

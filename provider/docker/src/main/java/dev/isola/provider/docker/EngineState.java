@@ -61,7 +61,7 @@ final class EngineState {
       }
       CachedInfo known = said;
       if (known == null) {
-        throw new IllegalStateException("it answers, and nothing is known of it");
+        throw new IllegalStateException("the engine responds, but its info was never read");
       }
       return known.facts();
     } finally {

@@ -10,10 +10,10 @@ import java.util.regex.Pattern;
 /**
  * The differences between the providers of this module: the engine and the runtime.
  *
- * @param runtimes the names under which an engine may know the runtime, the usual one first;
- * empty for the engine's default
+ * @param runtimes the names under which an engine may know the runtime, the usual one first; empty
+ *     for the engine's default
  * @param programs the name of the runtime's program or shim, for runtimes that the guest kernel
- * alone does not identify; only tests substitute another one
+ *     alone does not identify; only tests substitute another one
  */
 record EngineVariant(
     String name,
@@ -53,7 +53,7 @@ record EngineVariant(
   static final EngineVariant PODMAN =
       new EngineVariant(
           "podman",
-          "containers of Podman, through its service",
+          "containers of Podman's service",
           Isolation.CONTAINER,
           EngineKind.PODMAN,
           ExpectedKernel.HOST_KERNEL,
@@ -64,7 +64,7 @@ record EngineVariant(
   static final EngineVariant DOCKER_GVISOR =
       new EngineVariant(
           "docker-gvisor",
-          "a kernel of its own in user space, by gVisor as a runtime of Docker's engine",
+          "containers with a user-space kernel: gVisor as a runtime of Docker's engine",
           Isolation.KERNEL,
           EngineKind.DOCKER,
           ExpectedKernel.GVISOR,
@@ -75,7 +75,7 @@ record EngineVariant(
   static final EngineVariant KATA =
       new EngineVariant(
           "kata",
-          "a virtual machine of its own, by Kata Containers as a runtime of Docker's engine",
+          "containers in virtual machines: Kata Containers as a runtime of Docker's engine",
           Isolation.VM,
           EngineKind.DOCKER,
           ExpectedKernel.VIRTUAL_MACHINE,
@@ -91,8 +91,8 @@ record EngineVariant(
   }
 
   /**
-   * Tells whether the sandbox has a kernel of its own. In that case the agent's socket cannot be
-   * on the host, and the host cannot count processes.
+   * Tells whether the sandbox has a kernel of its own. In that case the agent's socket cannot be on
+   * the host, and the host cannot count processes.
    */
   boolean hasOwnKernel() {
     return guest != ExpectedKernel.HOST_KERNEL;

@@ -39,8 +39,8 @@ record EngineVolumes(EngineApi engine, InstanceId instance) implements Volumes {
     if (!VolumeMount.isValidName(name)) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "'" + name + "' cannot name a volume",
-              "use letters, digits, . _ and -, at most 128")
+              "'" + name + "' is not a valid volume name",
+              "use at most 128 letters, digits, . _ and -")
           .exception();
     }
     return prefix(instance) + name;

@@ -16,8 +16,8 @@ import java.time.Duration;
 
 /**
  * Connects to an agent whose socket is not on this host: the engine starts a process in the
- * container that relays its standard input and output to the socket. A connection costs one exec
- * of the engine; commands cost the same as with a local socket.
+ * container that relays its standard input and output to the socket. A connection costs one exec of
+ * the engine; commands cost the same as with a local socket.
  */
 record ExecConnector(EngineApi engine, String container) implements AgentConnector {
   /** How long the engine may take to report whether an unreachable container has ended. */
@@ -85,10 +85,10 @@ record ExecConnector(EngineApi engine, String container) implements AgentConnect
       }
       int count = in.read(piece, 0, (int) Math.min(left, Math.min(PIECE, target.remaining())));
       if (count < 0) {
-        throw new EOFException("the engine ended in the middle of a frame");
+        throw new EOFException("the engine closed the stream within a frame");
       }
       if (!begun && piece[0] != 0) {
-        throw new IOException("the engine said: " + words(count));
+        throw new IOException("the exec failed: " + words(count));
       }
       begun = true;
       target.put(piece, 0, count);
@@ -97,8 +97,8 @@ record ExecConnector(EngineApi engine, String container) implements AgentConnect
     }
 
     /**
-     * Returns the error message of an exec that failed after it started. It arrives in place of
-     * the agent's first bytes, as one short frame.
+     * Returns the error message of an exec that failed after it started. It arrives in place of the
+     * agent's first bytes, as one short frame.
      */
     private String words(int count) {
       return new String(piece, 0, Math.min(count, LONGEST_WORDS), US_ASCII)

@@ -11,9 +11,8 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /**
- * The folder that containers mount read-only as {@code /.isola}, with the agent program and a
- * mount point. There is one per agent version, because a container keeps the version it was
- * created with.
+ * The folder that containers mount read-only as {@code /.isola}, with the agent program and a mount
+ * point. There is one per agent version, because a container keeps the version it was created with.
  */
 record GuestFolder(Path dataFolder, InstalledProgram agent) {
   /**
@@ -33,8 +32,8 @@ record GuestFolder(Path dataFolder, InstalledProgram agent) {
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "the guest agent cannot be put into " + folder + ": " + e.getMessage(),
-              "check space and rights of " + dataFolder)
+              "the guest agent cannot be installed in " + folder + ": " + e.getMessage(),
+              "check the free space and the permissions of " + dataFolder)
           .exception(e);
     }
   }

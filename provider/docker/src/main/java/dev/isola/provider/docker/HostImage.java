@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The host's root as an image. The sandbox's own part (home directories, temporary folders,
- * users) is imported once; programs and libraries are read-only mounts of the host's folders. Of
- * the host's configuration only files known to contain no secrets are mounted, because the root
- * of a sandbox may have the permissions of the host's root.
+ * The host's root as an image. The sandbox's own part (home directories, temporary folders, users)
+ * is imported once; programs and libraries are read-only mounts of the host's folders. Of the
+ * host's configuration only files known to contain no secrets are mounted, because the root of a
+ * sandbox may have the permissions of the host's root.
  */
 final class HostImage {
   /** The name of this image in a spec. */

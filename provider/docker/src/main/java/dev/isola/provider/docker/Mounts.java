@@ -31,7 +31,9 @@ final class Mounts {
         Map.of("NonRecursive", readOnly, "Propagation", "rprivate"));
   }
 
-  /** @param bytes the size limit; 0 for an empty folder that is not writable */
+  /**
+   * @param bytes the size limit; 0 for an empty folder that is not writable
+   */
   static Map<String, Object> tmpfs(String target, long bytes) {
     return Json.object(
         "Type",

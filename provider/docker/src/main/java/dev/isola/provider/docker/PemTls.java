@@ -67,7 +67,7 @@ final class PemTls {
       context.init(own(folder), trust.getTrustManagers(), null);
       return context;
     } catch (GeneralSecurityException e) {
-      throw new IOException("what is in " + folder + " cannot be used: " + e.getMessage(), e);
+      throw new IOException("the TLS files in " + folder + " cannot be used: " + e.getMessage(), e);
     }
   }
 
@@ -109,7 +109,7 @@ final class PemTls {
     Matcher found = KEY.matcher(Files.readString(file));
     if (!found.find()) {
       throw new IOException(
-          file + " has no key that can be read (openssl pkcs8 -topk8 -nocrypt makes one of it)");
+          file + " has no readable key (convert it with openssl pkcs8 -topk8 -nocrypt)");
     }
     byte[] content = Base64.getMimeDecoder().decode(found.group(2));
     byte[] wrapped = found.group(1).startsWith("RSA") ? wrapped(content) : content;
@@ -120,7 +120,7 @@ final class PemTls {
         // The next algorithm may match.
       }
     }
-    throw new IOException(file + " has a key of an unknown kind");
+    throw new IOException(file + " has a key of an unsupported algorithm");
   }
 
   private static byte[] wrapped(byte[] rsa) {

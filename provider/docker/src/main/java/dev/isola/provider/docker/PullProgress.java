@@ -26,7 +26,7 @@ final class PullProgress {
     for (int c = lines.read(); c >= 0; c = lines.read()) {
       if (c != '\n' && c != '\r') {
         if (line.length() == LONGEST_LINE) {
-          throw new IOException("its progress has a line longer than " + LONGEST_LINE);
+          throw new IOException("a line of the progress is longer than " + LONGEST_LINE);
         }
         line.append((char) c);
       } else {
@@ -60,6 +60,6 @@ final class PullProgress {
   @Override
   public String toString() {
     long here = layers.values().stream().filter(done -> done).count();
-    return here + " of the " + layers.size() + " parts that it told of are here";
+    return here + " of the " + layers.size() + " reported layers are complete";
   }
 }

@@ -10,10 +10,10 @@ import java.util.Optional;
  * The image to create a sandbox from.
  *
  * @param id the engine's image id, which stays the same if the tag moves
- * @param digest the digest of the content, Isola's own for an image of Isola; empty if the image
- * is not the whole root
+ * @param digest the digest of the content, Isola's own for an image of Isola; empty if the image is
+ *     not the whole root
  * @param mounts the mounts that complete the image: the host's folders if the image is the host's
- * root
+ *     root
  */
 record ResolvedImage(
     String id,

@@ -34,11 +34,11 @@ record RootArchive(Image image) implements EngineRequest.Body {
       tar.getInputStream().transferTo(out);
       int status = tar.waitFor();
       if (status != 0) {
-        throw new IOException("tar ended with " + status + " in " + image.rootfs());
+        throw new IOException("tar exited with " + status + " in " + image.rootfs());
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new IOException("interrupted while the image was sent", e);
+      throw new IOException("interrupted while sending the image", e);
     } finally {
       tar.destroyForcibly();
     }
@@ -51,13 +51,14 @@ record RootArchive(Image image) implements EngineRequest.Body {
                 () ->
                     Fault.of(
                             ErrorCode.PROVIDER_UNAVAILABLE,
-                            "the image " + image.name() + " cannot be sent without the program tar",
+                            "the image "
+                                + image.name()
+                                + " cannot be sent because tar is not installed",
                             "install it (apt-get install tar)")
                         .exception());
     List<String> words =
         new ArrayList<>(List.of(program.path().toString(), "--create", "--numeric-owner"));
-    if (!image
-        .ownersKept()) { // The server owns all files here; root owns them in the container.
+    if (!image.ownersKept()) { // The server owns all files here; root owns them in the container.
       words.addAll(List.of("--owner=0", "--group=0"));
     }
     words.addAll(List.of("--directory", image.rootfs().toString(), "."));

@@ -11,19 +11,20 @@ import java.io.IOException;
 import java.util.Optional;
 
 /**
- * Verifies that a sandbox runs with the requested runtime. Podman 4.3 accepts any runtime name
- * and uses another one; no command runs before the verification.
+ * Verifies that a sandbox runs with the requested runtime. Podman 4.3 accepts any runtime name and
+ * uses another one; no command runs before the verification.
  */
 record RuntimeVerifier(EngineVariant flavour, EngineApi engine) {
   /**
-   * @throws dev.isola.spi.error.ProviderUnavailable if the runtime is a different one or cannot
-   * be determined
+   * @throws dev.isola.spi.error.ProviderUnavailable if the runtime is a different one or cannot be
+   *     determined
    */
   void verify(String container, Sandbox sandbox, Optional<String> runtime, EngineInfo facts) {
     if (runtime.isPresent()) {
       String used = used(container, facts);
       if (!used.equals(runtime.get()) && !used.endsWith("/" + runtime.get())) {
-        throw wrong(sandbox, "the engine ran it with '" + used + "' and not " + runtime.get());
+        throw wrong(
+            sandbox, "the engine uses the runtime '" + used + "' instead of " + runtime.get());
       }
       String program = facts.runtimeProgram(runtime.get());
       if (!flavour.programs().matcher(program).matches()) {
@@ -36,7 +37,7 @@ record RuntimeVerifier(EngineVariant flavour, EngineApi engine) {
     GuestKernel kernel = GuestKernel.of(sandbox);
     Optional<String> boot = GuestKernel.hostBootId(engine.http().address());
     if (!kernel.matches(flavour.guest(), facts.kernel(), boot)) {
-      throw wrong(sandbox, "the kernel in it is " + kernel.version());
+      throw wrong(sandbox, "its kernel is " + kernel.version());
     }
   }
 
@@ -67,7 +68,7 @@ record RuntimeVerifier(EngineVariant flavour, EngineApi engine) {
                 + flavour.name()
                 + " promises: "
                 + what,
-            "see which runtimes the engine has, and what they are")
+            "check the runtimes that are registered with the engine")
         .sandbox(sandbox.id())
         .exception();
   }

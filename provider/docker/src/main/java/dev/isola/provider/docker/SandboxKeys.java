@@ -72,7 +72,7 @@ final class SandboxKeys {
     } catch (IllegalArgumentException notOurs) {
       // Reported below.
     }
-    throw new IOException("what is needed to boot it again cannot be read");
+    throw new IOException("the boot record cannot be decrypted");
   }
 
   private byte[] cipher(int mode, SandboxId id, byte[] nonce, byte[] content, int from) {
@@ -110,8 +110,8 @@ final class SandboxKeys {
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "the key of the sandboxes cannot be had: " + e.getMessage(),
-              "see who may read and write " + file)
+              "the key file of the sandboxes cannot be used: " + e.getMessage(),
+              "check the permissions of " + file)
           .exception(e);
     }
   }
@@ -120,7 +120,7 @@ final class SandboxKeys {
     try {
       byte[] found = Files.readAllBytes(file);
       if (found.length != SIZE) {
-        throw new IOException(file + " has " + found.length + " bytes and not " + SIZE);
+        throw new IOException(file + " has " + found.length + " bytes instead of " + SIZE);
       }
       return found;
     } catch (NoSuchFileException none) {

@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
  * Removes sandboxes: the container first, then the connection, the folder last.
  *
  * @param unpausesFirst whether a paused container must run for a moment to be killed: a paused
- * guest kernel does not handle the signal, and the engine gives up after ten seconds
+ *     guest kernel does not handle the signal, and the engine gives up after ten seconds
  */
 record SandboxRemover(
     EngineApi engine,
@@ -43,8 +43,8 @@ record SandboxRemover(
       if (deadline.over() && ours.find(id).isPresent()) {
         throw Fault.of(
                 ErrorCode.DEADLINE_EXCEEDED,
-                "the engine has not removed sandbox " + id + " within " + deadline.whole(),
-                "destroy it again")
+                "the engine did not remove sandbox " + id + " within " + deadline.whole(),
+                "destroy the sandbox again")
             .sandbox(id)
             .exception();
       }
@@ -77,7 +77,7 @@ record SandboxRemover(
         throw Fault.of(
                 ErrorCode.PROVIDER_UNAVAILABLE,
                 "the folder of sandbox " + id + " cannot be removed: " + e.getMessage(),
-                "remove what holds it and destroy again")
+                "remove the cause and destroy the sandbox again")
             .sandbox(id)
             .exception(e);
       }
@@ -97,13 +97,13 @@ record SandboxRemover(
       because.addSuppressed(e);
       throw Fault.of(
               ErrorCode.OUTCOME_UNKNOWN,
-              "making sandbox "
+              "creating sandbox "
                   + id
                   + " failed ("
                   + because.getMessage()
-                  + "), and what is left could not be removed: "
+                  + "), and its remaining resources could not be removed: "
                   + e.fault().problem(),
-              "destroy it when the engine answers again")
+              "destroy it when the engine responds again")
           .sandbox(id)
           .exception(because);
     } finally {

@@ -20,8 +20,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The resources of one provider's sandboxes: labelled containers in the engine, and folders on
- * this host. One engine may serve two providers of an instance, such as {@code docker} and {@code
+ * The resources of one provider's sandboxes: labelled containers in the engine, and folders on this
+ * host. One engine may serve two providers of an instance, such as {@code docker} and {@code
  * docker-gvisor}.
  */
 record SandboxResources(EngineApi engine, ProviderContext context, String provider) {
@@ -100,7 +100,7 @@ record SandboxResources(EngineApi engine, ProviderContext context, String provid
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
               "the folders of sandboxes cannot be listed: " + e.getMessage(),
-              "see who may read " + context.dataFolder())
+              "check the permissions of " + context.dataFolder())
           .exception(e);
     }
   }

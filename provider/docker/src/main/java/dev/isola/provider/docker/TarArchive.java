@@ -14,8 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A small tar archive in memory. A repeated name is added once, because engines reject
- * duplicates.
+ * A small tar archive in memory. A repeated name is added once, because engines reject duplicates.
  */
 final class TarArchive {
   private record Item(TarEntry entry, Bytes bytes) implements TarStream.Item {

@@ -19,7 +19,9 @@ final class WrittenFilesLabels {
 
   private WrittenFilesLabels() {}
 
-  /** @param digest the digest of the image, if its changes can be determined */
+  /**
+   * @param digest the digest of the image, if its changes can be determined
+   */
   static Map<String, String> of(SandboxSpec spec, Optional<String> digest, ResolvedImage image) {
     List<String> folders = new ArrayList<>();
     if (spec.workspacePath().isEmpty()) {

@@ -42,10 +42,11 @@ class BrokenEngineTest {
   private static final Duration SHORT = Duration.ofMillis(300);
 
   private static final String VERSION =
-      "{\"Version\": \"29.0.0\", \"Components\": [{\"Name\": \"Engine\", \"Version\": \"29.0.0\"}]}";
+      "{\"Version\": \"29.0.0\", \"Components\": [{\"Name\": \"Engine\", \"Version\":"
+          + " \"29.0.0\"}]}";
   private static final String INFO =
-      "{\"MemoryLimit\": true, \"PidsLimit\": true, \"CpuCfsQuota\": true, \"KernelVersion\": \"6\","
-          + " \"Runtimes\": {\"runc\": {}}}";
+      "{\"MemoryLimit\": true, \"PidsLimit\": true, \"CpuCfsQuota\": true, \"KernelVersion\":"
+          + " \"6\", \"Runtimes\": {\"runc\": {}}}";
   private static final String IMAGE = "{\"Id\": \"sha256:0123\", \"Config\": {}}";
 
   /** An engine that does all but what {@code instead} answers. */
@@ -271,7 +272,8 @@ class BrokenEngineTest {
   @Test
   void anImageThatCannotBeFetchedIsNotFound() throws Exception {
     String progress =
-        "{\"status\":\"Pulling\"}\r\n{\"errorDetail\":{\"message\":\"denied\"},\"error\":\"denied\"}\r\n";
+        "{\"status\":\"Pulling\"}\r\n"
+            + "{\"errorDetail\":{\"message\":\"denied\"},\"error\":\"denied\"}\r\n";
     with(
         working(
             line ->
@@ -306,7 +308,7 @@ class BrokenEngineTest {
             assertThatThrownBy(
                     () -> provider.create(spec(SHORT).toBuilder().image("large").build()))
                 .isInstanceOf(DeadlineExceeded.class)
-                .hasMessageContaining("1 of the 2 parts"));
+                .hasMessageContaining("1 of the 2 reported layers"));
   }
 
   @Test
@@ -340,7 +342,8 @@ class BrokenEngineTest {
   void anEngineThatIgnoresTheFilterDoesNotShowUsWhatIsNotOurs() throws Exception {
     String foreign =
         "[{\"Id\": \"0123456789ab\", \"Names\": [\"/x\"], \"State\": \"running\", \"Created\": 1,"
-            + " \"Labels\": {\"dev.isola.instance\": \"another\", \"dev.isola.sandbox\": \"abc\"}}]";
+            + " \"Labels\": {\"dev.isola.instance\": \"another\", \"dev.isola.sandbox\":"
+            + " \"abc\"}}]";
     with(
         working(line -> when(line, "GET /containers/json", StubEngine.answer(200, foreign))),
         (provider, stub) -> {

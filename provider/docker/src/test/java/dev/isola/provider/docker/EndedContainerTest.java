@@ -65,7 +65,7 @@ class EndedContainerTest {
     assertThatThrownBy(() -> open(StubEngine.SILENCE, inspected(true)))
         .isNotInstanceOf(AgentAbsentException.class)
         .isInstanceOf(IOException.class)
-        .hasMessageContaining("did not answer POST");
+        .hasMessageContaining("did not respond to POST");
     String paused = StubEngine.answer(409, "{\"message\": \"container is paused\"}");
     assertThatThrownBy(() -> open(paused, inspected(true)))
         .isNotInstanceOf(AgentAbsentException.class)
@@ -84,7 +84,7 @@ class EndedContainerTest {
       Deadline over = Deadline.in(Duration.ZERO);
       assertThatThrownBy(() -> http.send(EngineRequest.post("/containers/x/exec"), over))
           .isInstanceOf(DeadlineExceeded.class)
-          .hasMessageContaining("no time was left");
+          .hasMessageContaining("ms passed before a request");
       assertThatThrownBy(() -> http.upgrade(EngineRequest.post("/exec/x/start"), over))
           .isInstanceOf(DeadlineExceeded.class);
       assertThat(stub.asked()).isEmpty();

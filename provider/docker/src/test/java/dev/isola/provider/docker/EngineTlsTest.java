@@ -144,7 +144,7 @@ class EngineTlsTest {
         EngineHttp http = new EngineHttp(address(server, "stranger"))) {
       assertThatThrownBy(() -> http.send(EngineRequest.get("/info"), Deadline.in(PATIENCE)))
           .isInstanceOf(ProviderUnavailable.class)
-          .hasMessageContaining("cannot be reached");
+          .hasMessageContaining("is unreachable");
     }
   }
 

@@ -46,15 +46,15 @@ final class E2bApiClient {
 
   SandboxEndpoint create(Map<String, ?> wanted, Duration patience) {
     HttpCall call =
-        call("making a sandbox", "POST", "/v2/sandboxes")
+        call("creating a sandbox", "POST", "/v2/sandboxes")
             .sending("application/json", Json.bytes(wanted));
     HttpAnswer answer = http.send(call, patience);
     String said = answer.isSuccess() ? "" : HttpErrors.message(answer.body());
     if (answer.status() == 404 || (answer.status() == 400 && said.contains("emplate"))) {
       throw Fault.of(
               ErrorCode.IMAGE_NOT_FOUND,
-              "there is no template '" + wanted.get("templateID") + "': " + HttpErrors.line(said),
-              "name one that your E2B team has, or build it")
+              "no such template: '" + wanted.get("templateID") + "': " + HttpErrors.line(said),
+              "use a template of your E2B team, or build it")
           .exception();
     }
     return opened(call, body(call, answer));
@@ -62,7 +62,7 @@ final class E2bApiClient {
 
   /** Returns what is needed to connect to a sandbox; empty if it does not exist. */
   Optional<SandboxEndpoint> open(String name) {
-    HttpCall call = one("looking at a sandbox", "GET", name, "");
+    HttpCall call = one("getting a sandbox", "GET", name, "");
     HttpAnswer answer = http.send(call, QUICK);
     return answer.status() == 404
         ? Optional.empty()
@@ -81,7 +81,7 @@ final class E2bApiClient {
 
   /** Returns the state of a sandbox; empty if it does not exist. */
   Optional<SandboxState> state(String name) {
-    HttpCall call = one("looking at a sandbox", "GET", name, "");
+    HttpCall call = one("getting a sandbox", "GET", name, "");
     HttpAnswer answer = http.send(call, QUICK);
     return answer.status() == 404 ? Optional.empty() : Optional.of(state(body(call, answer)));
   }
@@ -105,7 +105,7 @@ final class E2bApiClient {
       HttpAnswer answer = http.send(call, QUICK);
       JsonValue sandboxes = body(call, answer);
       if (!sandboxes.isList()) {
-        throw HttpErrors.malformed(call, "no list");
+        throw HttpErrors.malformed(call, "not a list");
       }
       sandboxes.items().forEach(sandbox -> found(sandbox).ifPresent(all::add));
       next = answer.headers().firstValue("X-Next-Token").orElse("");
@@ -115,8 +115,8 @@ final class E2bApiClient {
     }
     throw Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "the list of sandboxes does not end",
-            "see what the server at " + settings.api().getHost() + " answers")
+            "the list of sandboxes is endless",
+            "check the responses of the server at " + settings.api().getHost() + " answers")
         .exception();
   }
 
@@ -131,7 +131,7 @@ final class E2bApiClient {
 
   /** Kills a sandbox. Has no effect if it does not exist. */
   void kill(String name, Duration patience) {
-    changed(one("ending a sandbox", "DELETE", name, "").asIdempotent(), 404, patience);
+    changed(one("killing a sandbox", "DELETE", name, "").asIdempotent(), 404, patience);
   }
 
   void renew(String name, Duration fromNow) {
@@ -175,7 +175,7 @@ final class E2bApiClient {
     try {
       return JsonValue.parse(answer.body().toArray());
     } catch (IOException e) {
-      throw HttpErrors.malformed(call, "no JSON");
+      throw HttpErrors.malformed(call, "not JSON");
     }
   }
 
@@ -191,8 +191,8 @@ final class E2bApiClient {
                 () ->
                     Fault.of(
                             ErrorCode.PROVIDER_UNAVAILABLE,
-                            "there is no key for E2B",
-                            "set E2B_API_KEY, or the provider's setting api_key")
+                            "no API key for E2B",
+                            "set E2B_API_KEY or the provider's setting api_key")
                         .exception());
     URI base = settings.api();
     String prefix = base.getPath() == null ? "" : base.getPath().replaceFirst("/$", "");

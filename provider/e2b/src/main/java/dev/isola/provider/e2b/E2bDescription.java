@@ -32,7 +32,7 @@ record E2bDescription(E2bProviderSettings settings) {
   ProviderInfo info() {
     return new ProviderInfo(
         NAME,
-        "sandboxes of " + settings.api().getHost() + " by E2B's API",
+        "sandboxes of " + settings.api().getHost() + " through E2B's API",
         ApiVersion.CURRENT,
         settings.isolation(),
         capabilities(),
@@ -42,8 +42,8 @@ record E2bDescription(E2bProviderSettings settings) {
             Set.of(),
             EnumSet.of(LimitKind.TIMEOUT)),
         List.of(key()),
-        "E2B ends the whole machine; a command's processes are found by a mark in their"
-            + " environment and by descent",
+        "E2B kills the whole machine; the processes of a command are identified by a variable in"
+            + " their environment and by descent",
         PROFILE.startup(),
         PROFILE.hosting());
   }
@@ -58,8 +58,8 @@ record E2bDescription(E2bProviderSettings settings) {
   }
 
   /**
-   * Tells whether a sandbox is a whole virtual machine, so that the machine's usage is that of
-   * the sandbox alone.
+   * Tells whether a sandbox is a whole virtual machine, so that the machine's usage is that of the
+   * sandbox alone.
    */
   boolean wholeMachine() {
     return settings.isolation() == Isolation.VM;
@@ -73,10 +73,10 @@ record E2bDescription(E2bProviderSettings settings) {
   private Prerequisite key() {
     boolean there = settings.key().isPresent();
     return new Prerequisite(
-        "a key for E2B",
+        "E2B API key",
         true,
         there,
-        there ? "there is one" : "there is none",
-        there ? "" : "set E2B_API_KEY, or the provider's setting api_key");
+        there ? "configured" : "not configured",
+        there ? "" : "set E2B_API_KEY or the provider's setting api_key");
   }
 }

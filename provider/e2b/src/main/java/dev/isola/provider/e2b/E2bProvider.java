@@ -25,9 +25,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Runs sandboxes at E2B. E2B is the source of truth: every sandbox carries metadata, so any
- * process of this instance can find and destroy it, and its state is always read from E2B. There
- * is no local state.
+ * Runs sandboxes at E2B. E2B is the source of truth: every sandbox carries metadata, so any process
+ * of this instance can find and destroy it, and its state is always read from E2B. There is no
+ * local state.
  */
 final class E2bProvider implements Provider {
   private static final Duration LOOKING = Duration.ofMillis(100);
@@ -77,7 +77,7 @@ final class E2bProvider implements Provider {
   public Health health() {
     try {
       control.list(SandboxMetadata.query(context.instance()));
-      return new Health.Healthy(settings.api().getHost() + " answers");
+      return new Health.Healthy(settings.api().getHost() + " responds");
     } catch (SandboxException e) {
       return new Health.Unhealthy(e.fault().problem(), e.fault().remedy());
     }
@@ -177,8 +177,8 @@ final class E2bProvider implements Provider {
     }
     throw Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
-            "sandbox " + id + " is still there",
-            "destroy it again with more time")
+            "sandbox " + id + " still exists",
+            "destroy it again with a longer timeout")
         .sandbox(id)
         .exception();
   }

@@ -29,7 +29,9 @@ record E2bProviderSettings(
     return of(config, name -> Optional.ofNullable(System.getenv(name)).orElse(""));
   }
 
-  /** @param environment returns the value of a variable, or empty text */
+  /**
+   * @param environment returns the value of a variable, or empty text
+   */
   static E2bProviderSettings of(ProviderConfig config, UnaryOperator<String> environment) {
     Optional<String> key = one(config, "api_key", environment.apply("E2B_API_KEY"));
     String domain = one(config, "domain", environment.apply("E2B_DOMAIN")).orElse("e2b.app");
@@ -60,8 +62,8 @@ record E2bProviderSettings(
     }
     throw Fault.of(
             ErrorCode.INVALID_REQUEST,
-            "the setting " + name + " of provider e2b is no address",
-            "give one such as https://api.e2b.app")
+            "the setting " + name + " of provider e2b is not a valid URL",
+            "use a URL such as https://api.e2b.app")
         .exception();
   }
 

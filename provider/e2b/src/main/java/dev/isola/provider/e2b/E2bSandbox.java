@@ -140,7 +140,7 @@ final class E2bSandbox implements Sandbox, SandboxLiveness {
     @Override
     public void pause(PauseKind kind) {
       if (kind != PauseKind.MEMORY) {
-        throw Capability.unsupported(E2bDescription.NAME, "pausing to the file system");
+        throw Capability.unsupported(E2bDescription.NAME, "filesystem pause");
       }
       callApi(() -> control.pause(name, PAUSING));
       updateState(SandboxState.PAUSED);
@@ -196,7 +196,7 @@ final class E2bSandbox implements Sandbox, SandboxLiveness {
   private SandboxException gone() {
     return Fault.of(
             ErrorCode.SANDBOX_DESTROYED,
-            "sandbox " + id() + " is not there any more",
+            "sandbox " + id() + " no longer exists",
             "create a new sandbox")
         .sandbox(id())
         .exception();

@@ -72,9 +72,9 @@ record E2bSandboxCreator(
   }
 
   /**
-   * Requests a sandbox. After a server error E2B may have created one, so the provider looks for
-   * a sandbox with this metadata: if there is one it is used, otherwise none was created and
-   * another provider can be tried.
+   * Requests a sandbox. After a server error E2B may have created one, so the provider looks for a
+   * sandbox with this metadata: if there is one it is used, otherwise none was created and another
+   * provider can be tried.
    */
   private E2bApiClient.SandboxEndpoint requestSandbox(SandboxSpec spec, SandboxMetadata marks) {
     try {
@@ -90,8 +90,8 @@ record E2bSandboxCreator(
               () ->
                   Fault.of(
                           ErrorCode.PROVIDER_UNAVAILABLE,
-                          e.fault().problem() + "; E2B lists no such sandbox",
-                          "try again later")
+                          e.fault().problem() + "; E2B does not list the sandbox",
+                          "retry later")
                       .sandbox(spec.id())
                       .exception(e));
     }
@@ -164,8 +164,8 @@ record E2bSandboxCreator(
     if (!byRoot.succeeded()) {
       throw Fault.of(
               ErrorCode.SPAWN_FAILED,
-              "the folder " + both[0] + " could not be made: " + byRoot.err().strip(),
-              "use a template in which root may do that, or another workspaceMount")
+              "the folder " + both[0] + " could not be created: " + byRoot.err().strip(),
+              "use a template in which root may create it, or another workspaceMount")
           .sandbox(sandbox.id())
           .exception();
     }
@@ -183,7 +183,7 @@ record E2bSandboxCreator(
     return Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
             "the sandbox was not ready within " + spec.startupTimeout().toSeconds() + " s",
-            "raise startupTimeout, or do less in init")
+            "raise startupTimeout, or shorten init")
         .sandbox(spec.id())
         .exception();
   }

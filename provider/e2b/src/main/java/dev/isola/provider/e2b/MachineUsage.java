@@ -11,8 +11,7 @@ import java.util.OptionalLong;
 /** The resource usage of a virtual machine, which is that of its sandbox. */
 final class MachineUsage implements UsageReporting {
   /**
-   * Prints CPU ticks, uptime, used memory in KiB, processes, used disk bytes, and ticks per
-   * second.
+   * Prints CPU ticks, uptime, used memory in KiB, processes, used disk bytes, and ticks per second.
    */
   private static final String MEASURE =
       """
@@ -44,7 +43,7 @@ final class MachineUsage implements UsageReporting {
             .toArray();
     if (!said.succeeded() || words.length != 6) {
       throw inside
-          .fault(ErrorCode.PROVIDER_UNAVAILABLE, "the machine does not tell its usage", "try again")
+          .fault(ErrorCode.PROVIDER_UNAVAILABLE, "the sandbox does not report its usage", "retry")
           .exception();
     }
     long memory = words[2] * 1024;

@@ -40,11 +40,11 @@ public final class EngineHttp implements AutoCloseable {
   /**
    * Sends a request and returns the complete response, which may be an error.
    *
-   * @throws dev.isola.spi.error.ProviderUnavailable if the engine is unreachable, does not
-   * respond in time, or does not respond with HTTP
+   * @throws dev.isola.spi.error.ProviderUnavailable if the engine is unreachable, does not respond
+   *     in time, or does not respond with HTTP
    * @throws dev.isola.spi.error.OutcomeUnknown if that happens after a mutating request was sent
    * @throws dev.isola.spi.error.DeadlineExceeded if the deadline has already passed; nothing is
-   * sent
+   *     sent
    */
   public EngineResponse send(EngineRequest request, Deadline deadline) {
     return new Attempt(request, deadline).ask();
@@ -149,7 +149,7 @@ public final class EngineHttp implements AutoCloseable {
       byte[] piece = new byte[8192];
       for (int count = in.read(piece); count >= 0; count = in.read(piece)) {
         if (body.size() + count > LONGEST_ANSWER) {
-          throw new IOException("its answer is longer than " + LONGEST_ANSWER + " bytes");
+          throw new IOException("its response is longer than " + LONGEST_ANSWER + " bytes");
         }
         body.write(piece, 0, count);
       }
@@ -222,13 +222,13 @@ public final class EngineHttp implements AutoCloseable {
       if (deadline.over()) { // A request cut off at once has an unknown outcome.
         throw Fault.of(
                 ErrorCode.DEADLINE_EXCEEDED,
-                "no time was left of "
+                "the deadline of "
                     + deadline.whole().toMillis()
-                    + " ms to ask the engine at "
+                    + " ms passed before a request to the engine at "
                     + address
                     + ": "
                     + request.pathWithoutQuery(),
-                "give it more time")
+                "use a longer timeout")
             .exception();
       }
       for (HttpConnection one = kept.pollLast(); one != null; one = kept.pollLast()) {
@@ -248,7 +248,7 @@ public final class EngineHttp implements AutoCloseable {
         return Fault.of(
                 ErrorCode.CANCELLED,
                 request.pathWithoutQuery() + " was interrupted",
-                "repeat it if it was not meant")
+                "repeat the request if needed")
             .exception(e);
       }
       if (!sent) {
@@ -263,11 +263,11 @@ public final class EngineHttp implements AutoCloseable {
               code,
               "the engine at "
                   + address
-                  + " did not answer "
+                  + " did not respond to "
                   + request.pathWithoutQuery()
                   + ": "
                   + why(e),
-              "see whether it runs and is what it should be (docker version)")
+              "check that it runs and is a container engine (docker version)")
           .exception(e);
     }
 
@@ -276,12 +276,12 @@ public final class EngineHttp implements AutoCloseable {
               code,
               "the engine at "
                   + address
-                  + " did not answer "
+                  + " did not respond to "
                   + request.pathWithoutQuery()
                   + " within "
                   + deadline.whole().toMillis()
                   + " ms",
-              "see what it does (its log), and restart it if it hangs")
+              "check the engine's log, and restart it if it hangs")
           .exception(e);
     }
   }
@@ -299,7 +299,7 @@ public final class EngineHttp implements AutoCloseable {
   private SandboxException unreachable(IOException e) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "the engine at " + address + " cannot be reached: " + why(e),
+            "the engine at " + address + " is unreachable: " + why(e),
             remedy(e))
         .exception(e);
   }
@@ -316,13 +316,13 @@ public final class EngineHttp implements AutoCloseable {
     }
     if (address instanceof EngineAddress.Unix(Path path) && !Files.exists(path)) {
       if (path.endsWith("podman.sock")) {
-        return "start Podman's service (systemctl start podman.socket), or say where it is"
+        return "start Podman's service (systemctl start podman.socket), or set its address"
             + " (setting host, or CONTAINER_HOST)";
       }
-      return "start the engine, or say where it is (setting host, or DOCKER_HOST)";
+      return "start the engine, or set its address (setting host, or DOCKER_HOST)";
     }
     return e instanceof ConnectException
         ? "start the engine (systemctl start docker)"
-        : "see whether the engine runs and may be reached from here";
+        : "check that the engine runs and is reachable from this host";
   }
 }

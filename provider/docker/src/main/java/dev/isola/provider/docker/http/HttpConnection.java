@@ -12,8 +12,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * One HTTP/1.1 connection, used for one request at a time. Limits the size of headers and of
- * every length that the engine announces.
+ * One HTTP/1.1 connection, used for one request at a time. Limits the size of headers and of every
+ * length that the engine announces.
  */
 final class HttpConnection {
   private static final int LONGEST_LINE = 8 * 1024;
@@ -93,7 +93,7 @@ final class HttpConnection {
     int count = 0;
     for (String line = line(); !line.isEmpty(); line = line()) {
       if (++count > MOST_HEADERS) {
-        throw new IOException("its answer has more than " + MOST_HEADERS + " headers");
+        throw new IOException("its response has more than " + MOST_HEADERS + " headers");
       }
       int colon = line.indexOf(':');
       if (colon > 0) {
@@ -139,14 +139,14 @@ final class HttpConnection {
     StringBuilder line = new StringBuilder();
     while (true) {
       if (!fill()) {
-        throw new EOFException("it closed the connection in the middle of an answer");
+        throw new EOFException("it closed the connection within a response");
       }
       char c = (char) (in.get() & 0xff);
       if (c == '\n') {
         return line.toString().stripTrailing();
       }
       if (line.length() == LONGEST_LINE) {
-        throw new IOException("its answer has a line longer than " + LONGEST_LINE + " bytes");
+        throw new IOException("its response has a line longer than " + LONGEST_LINE + " bytes");
       }
       line.append(c);
     }
@@ -174,7 +174,7 @@ final class HttpConnection {
     } catch (NumberFormatException notOne) {
       // Reported below.
     }
-    throw new IOException("its answer has a length of '" + text + "'");
+    throw new IOException("its response has an invalid length '" + text + "'");
   }
 
   private int take(byte[] target, int at, int most) throws IOException {
@@ -224,7 +224,7 @@ final class HttpConnection {
       }
       int count = take(target, at, (int) Math.min(most, left));
       if (count < 0) {
-        throw new EOFException("it closed the connection in the middle of an answer");
+        throw new EOFException("it closed the connection within a response");
       }
       left -= count;
       return count;
@@ -246,7 +246,7 @@ final class HttpConnection {
       }
       int count = take(target, at, (int) Math.min(most, left));
       if (count < 0) {
-        throw new EOFException("it closed the connection in the middle of an answer");
+        throw new EOFException("it closed the connection within a response");
       }
       left -= count;
       return count;

@@ -121,7 +121,7 @@ public final class CommandStarter {
                 .fault(
                     ErrorCode.SPAWN_FAILED,
                     "the command could not be started: " + said.toString(UTF_8).strip(),
-                    "see that the template has /bin/sh, and setpriv for users by number")
+                    "use a template with /bin/sh, and with setpriv for numeric users")
                 .exception();
         case ProcessStream.Event.Data(Channel from, Bytes bytes) -> {
           if (from == channel) {
@@ -131,7 +131,8 @@ public final class CommandStarter {
             before += bytes.size() + OVERHEAD;
             if (before > MOST_BEFORE) {
               throw inside
-                  .fault(ErrorCode.SPAWN_FAILED, "the command was never said to run", "try again")
+                  .fault(
+                      ErrorCode.SPAWN_FAILED, "the start of the command was not confirmed", "retry")
                   .exception();
             }
           }
@@ -144,7 +145,7 @@ public final class CommandStarter {
           .fault(
               ErrorCode.SPAWN_FAILED,
               "the command could not be started: " + said.toString(UTF_8).strip(),
-              "see that the template has a shell at /bin/sh")
+              "use a template with a shell at /bin/sh")
           .exception();
     }
     refuse(greeting, (char) all[mark.length]);
@@ -183,23 +184,23 @@ public final class CommandStarter {
           throw inside
               .fault(
                   ErrorCode.INVALID_REQUEST,
-                  "the working folder " + greeting.folder() + " is not there",
-                  "make it, or name another")
+                  "the working folder " + greeting.folder() + " does not exist",
+                  "create it, or use another")
               .with("cwd", greeting.folder())
               .exception();
       case ExecScripts.NOT_FOUND ->
           throw inside
               .fault(
                   ErrorCode.COMMAND_NOT_FOUND,
-                  "there is no program " + program,
-                  "install it, or give its path")
+                  "command not found: " + program,
+                  "install it, or use its path")
               .exception();
       default ->
           throw inside
               .fault(
                   ErrorCode.COMMAND_NOT_EXECUTABLE,
-                  program + " cannot be executed",
-                  "make it executable: chmod +x")
+                  program + " is not executable",
+                  "make it executable (chmod +x)")
               .exception();
     }
   }
@@ -208,8 +209,8 @@ public final class CommandStarter {
     return inside
         .fault(
             ErrorCode.USER_NOT_FOUND,
-            "there is no user '" + user + "' in the sandbox",
-            "name one that /etc/passwd has")
+            "no such user: '" + user + "' in the sandbox",
+            "use a user from /etc/passwd")
         .exception();
   }
 
@@ -221,18 +222,18 @@ public final class CommandStarter {
           inside.fault(ErrorCode.INVALID_REQUEST, e.detail(), "correct the command").exception(e);
       case "unimplemented" ->
           inside
-              .fault(ErrorCode.NOT_IMPLEMENTED, e.detail(), "ask for something else")
+              .fault(ErrorCode.NOT_IMPLEMENTED, e.detail(), "use a supported feature")
               .exception(e);
       case "resource_exhausted" ->
           inside.fault(ErrorCode.RESOURCE_LIMIT, e.detail(), "end other commands").exception(e);
       case "deadline_exceeded" ->
-          inside.fault(ErrorCode.DEADLINE_EXCEEDED, e.detail(), "try again").exception(e);
+          inside.fault(ErrorCode.DEADLINE_EXCEEDED, e.detail(), "retry").exception(e);
       default ->
           inside
               .liveness()
               .notRunningReason()
               .orElseGet(
-                  () -> inside.fault(ErrorCode.SPAWN_FAILED, e.detail(), "try again").exception(e));
+                  () -> inside.fault(ErrorCode.SPAWN_FAILED, e.detail(), "retry").exception(e));
     };
   }
 
@@ -247,7 +248,7 @@ public final class CommandStarter {
                     .fault(
                         ErrorCode.OUTCOME_UNKNOWN,
                         "the connection to the sandbox was lost: " + e.getMessage(),
-                        "look what became of it, and start it again")
+                        "check whether the command still runs before starting it again")
                     .exception(e));
   }
 }

@@ -26,8 +26,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A command run by envd. A dedicated thread reads envd's events into a short queue. If the caller
- * does not read from the queue, the thread stops reading the connection, which blocks the
- * command.
+ * does not read from the queue, the thread stops reading the connection, which blocks the command.
  */
 public class E2bExecution implements Execution {
   private static final int WAITING = 32;
@@ -132,7 +131,10 @@ public class E2bExecution implements Execution {
 
   private SandboxException refused(RpcError e) {
     return inside
-        .fault(ErrorCode.OUTCOME_UNKNOWN, "the command was lost: " + e.detail(), "start it again")
+        .fault(
+            ErrorCode.OUTCOME_UNKNOWN,
+            "the connection to the command was lost: " + e.detail(),
+            "start the command again")
         .exception(e);
   }
 
@@ -210,7 +212,7 @@ public class E2bExecution implements Execution {
   public Optional<Output> read() {
     Optional<Output> output = take(Long.MAX_VALUE).flatMap(E2bExecution::output);
     if (output.isEmpty() && exit instanceof Exit.Lost(String why)) {
-      throw inside.fault(ErrorCode.OUTCOME_UNKNOWN, why, "start it again").exception();
+      throw inside.fault(ErrorCode.OUTCOME_UNKNOWN, why, "start the command again").exception();
     }
     return output;
   }
@@ -283,8 +285,8 @@ public class E2bExecution implements Execution {
   }
 
   /**
-   * Kills the command even if the caller is interrupted. The script runs as the command's user,
-   * who can read the environment of its processes where root may not, and as root, which can kill
+   * Kills the command even if the caller is interrupted. The script runs as the command's user, who
+   * can read the environment of its processes where root may not, and as root, which can kill
    * processes that changed their user.
    */
   @Override

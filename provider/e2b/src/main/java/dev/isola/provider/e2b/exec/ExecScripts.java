@@ -16,8 +16,8 @@ final class ExecScripts {
   static final char NOT_EXECUTABLE = 'x';
 
   /**
-   * Changes to the folder $2, looks up the program $3, prints the mark $1 with the result, and
-   * runs the program.
+   * Changes to the folder $2, looks up the program $3, prints the mark $1 with the result, and runs
+   * the program.
    */
   static final String START =
       """
@@ -43,8 +43,8 @@ final class ExecScripts {
       """;
 
   /**
-   * Kills all processes with the mark $1, the process $2 unless it is 0, and all their
-   * descendants, repeatedly until none is left, and waits until they are reaped.
+   * Kills all processes with the mark $1, the process $2 unless it is 0, and all their descendants,
+   * repeatedly until none is left, and waits until they are reaped.
    */
   static final String KILL =
       """

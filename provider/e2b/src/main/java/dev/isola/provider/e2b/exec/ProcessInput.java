@@ -32,7 +32,7 @@ final class ProcessInput extends OutputStream {
   @Override
   public void write(byte[] bytes, int offset, int length) throws IOException {
     if (closed || (!start.stdin() && !start.terminal())) {
-      throw new IOException("the command has no open input");
+      throw new IOException("the standard input of the command is closed");
     }
     for (int at = offset; at < offset + length; at += PIECE) {
       send(Arrays.copyOfRange(bytes, at, Math.min(at + PIECE, offset + length)));

@@ -113,7 +113,7 @@ final class ProcessStream implements AutoCloseable {
           return Optional.of(
               new Event.Data(channel, Bytes.of(Base64.getDecoder().decode(text.get()))));
         } catch (IllegalArgumentException e) {
-          throw new IOException("the stream has output that is not base64", e);
+          throw new IOException("the output in the stream is not valid base64", e);
         }
       }
     }

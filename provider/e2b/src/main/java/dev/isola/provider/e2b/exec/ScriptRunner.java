@@ -63,7 +63,8 @@ public final class ScriptRunner {
         out.writeBytes(piece.get());
         if (out.size() > MOST_OUT) {
           throw inside
-              .fault(ErrorCode.RESOURCE_LIMIT, "a program inside says too much", "try again")
+              .fault(
+                  ErrorCode.RESOURCE_LIMIT, "the output of a helper program is too large", "retry")
               .exception();
         }
       }

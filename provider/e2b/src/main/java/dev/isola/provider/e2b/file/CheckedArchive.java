@@ -56,7 +56,7 @@ final class CheckedArchive {
           throw new UncheckedIOException(e);
         }
         if (ended && !reader.ended()) {
-          throw ArchivePaths.badArchive("the archive is cut off", "it has no end");
+          throw ArchivePaths.badArchive("the archive is truncated", "the end marker is missing");
         }
       }
       return next.isPresent();
@@ -88,18 +88,20 @@ final class CheckedArchive {
             String first = inside(entry.target());
             refuseThroughLinks(first);
             if (first.isEmpty() || links.contains(first)) {
-              throw ArchivePaths.badArchive("a hard link leads to no file", entry.path());
+              throw ArchivePaths.badArchive(
+                  "the target of a hard link does not exist", entry.path());
             }
             yield first;
           }
           case LINK -> {
             if (leadsOut(path, entry.target())) {
-              throw ArchivePaths.badArchive("a link leads out", entry.path());
+              throw ArchivePaths.badArchive(
+                  "a link points outside the target folder", entry.path());
             }
             yield entry.target();
           }
           case SPECIAL, REMOVED ->
-              throw ArchivePaths.badArchive("a device or pipe is not unpacked", entry.path());
+              throw ArchivePaths.badArchive("devices and pipes are not supported", entry.path());
         };
     if (entry.kind() == TarEntry.Kind.LINK) {
       links.add(path);
@@ -122,7 +124,7 @@ final class CheckedArchive {
 
   private static String inside(String name) {
     if (name.startsWith("/")) {
-      throw ArchivePaths.badArchive("a name is absolute", name);
+      throw ArchivePaths.badArchive("a path is absolute", name);
     }
     return ArchivePaths.normalize(name);
   }
@@ -142,7 +144,7 @@ final class CheckedArchive {
     return Fault.of(
             ErrorCode.RESOURCE_LIMIT,
             "the archive has more than " + limit + " " + what,
-            "raise the limit, or send less")
+            "raise the limit, or use a smaller archive")
         .with("resource", what)
         .with("limit", Long.toString(limit))
         .exception();
@@ -151,7 +153,7 @@ final class CheckedArchive {
   private void refuseThroughLinks(String path) {
     for (String way = ArchivePaths.parent(path); !way.isEmpty(); way = ArchivePaths.parent(way)) {
       if (links.contains(way)) {
-        throw ArchivePaths.badArchive("an entry runs through a link", path);
+        throw ArchivePaths.badArchive("the path of an entry leads through a link", path);
       }
     }
   }

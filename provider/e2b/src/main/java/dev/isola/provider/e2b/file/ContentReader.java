@@ -14,7 +14,9 @@ import java.util.Optional;
 /** Opens the content of files. */
 record ContentReader(SandboxContext inside, FileErrors errors) {
 
-  /** @param size the size of the file a moment ago; 0 if unknown */
+  /**
+   * @param size the size of the file a moment ago; 0 if unknown
+   */
   InputStream open(String path, String absolute, ReadRange range, long size) {
     boolean beyond = range.offset() > 0 && range.offset() >= size;
     if (range.length() == 0 || beyond) {

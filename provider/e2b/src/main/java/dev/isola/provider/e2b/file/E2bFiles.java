@@ -77,7 +77,7 @@ public final class E2bFiles implements FileSystem {
           case OTHER -> ErrorCode.NOT_A_FILE;
         };
     if (wrong != ErrorCode.INTERNAL) {
-      throw errors.of(wrong, "reading", path, "it is no regular file");
+      throw errors.of(wrong, "reading", path, "not a regular file");
     }
     return user.isPresent()
         ? readAsUser(path, absolute, range)
@@ -85,8 +85,8 @@ public final class E2bFiles implements FileSystem {
   }
 
   /**
-   * Reads through a script that runs as the user, because envd serves content with the
-   * permissions of the sandbox's user.
+   * Reads through a script that runs as the user, because envd serves content with the permissions
+   * of the sandbox's user.
    */
   private InputStream readAsUser(String path, String absolute, ReadRange range) {
     if (range.length() == 0 || range.offset() == Long.MAX_VALUE) {
@@ -103,7 +103,7 @@ public final class E2bFiles implements FileSystem {
   public FileInfo write(String path, InputStream content, WriteOptions options) {
     String absolute = paths.absolute(path);
     if (absolute.endsWith("/")) {
-      throw errors.of(ErrorCode.IS_A_FOLDER, "writing", path, "its name is that of a folder");
+      throw errors.of(ErrorCode.IS_A_FOLDER, "writing", path, "the path is a folder");
     }
     return createOwned(path, absolute, false, () -> put(path, absolute, content, options));
   }
@@ -138,7 +138,7 @@ public final class E2bFiles implements FileSystem {
   @Override
   public FileInfo stat(String path, LinkOption... options) {
     return List.of(options).contains(LinkOption.NOFOLLOW_LINKS)
-        ? one(FileScripts.STAT, "looking at", path, paths.absolute(path))
+        ? one(FileScripts.STAT, "getting the status of", path, paths.absolute(path))
         : one(FileScripts.FOLLOW, "following", path, paths.absolute(path));
   }
 
@@ -158,7 +158,7 @@ public final class E2bFiles implements FileSystem {
   @Override
   public Stream<FileInfo> list(String path, int depth) {
     if (depth < 0) {
-      throw paths.refused("a depth is 0 or more, not " + depth);
+      throw paths.refused("the depth must not be negative: " + depth);
     }
     String absolute = paths.absolute(path);
     String levels = Integer.toString(depth == 0 ? DEEPEST : depth);
@@ -171,7 +171,7 @@ public final class E2bFiles implements FileSystem {
     String absolute = paths.absolute(base);
     String start = PathResolver.folder(absolute);
     if (pattern.indexOf('\0') >= 0) {
-      throw paths.refused("a pattern has a zero in it");
+      throw paths.refused("a pattern must not contain NUL");
     }
     return found(
         "searching", base, FileScripts.GLOB, absolute, start, GlobPatterns.beneath(start, pattern));
@@ -189,7 +189,8 @@ public final class E2bFiles implements FileSystem {
         path,
         absolute,
         true,
-        () -> runScript("making the folder", path, FileScripts.MAKE_FOLDER, absolute, octal(mode)));
+        () ->
+            runScript("creating the folder", path, FileScripts.MAKE_FOLDER, absolute, octal(mode)));
   }
 
   @Override
@@ -230,14 +231,14 @@ public final class E2bFiles implements FileSystem {
   @Override
   public void makeLink(String link, String target) {
     if (target.indexOf('\0') >= 0) {
-      throw paths.refused("a link's target has a zero in it");
+      throw paths.refused("a link target must not contain NUL");
     }
     String absolute = paths.absolute(link);
     createOwned(
         link,
         absolute,
         true,
-        () -> runScript("making the link", link, FileScripts.LINK, absolute, target));
+        () -> runScript("creating the link", link, FileScripts.LINK, absolute, target));
   }
 
   @Override
@@ -274,7 +275,7 @@ public final class E2bFiles implements FileSystem {
 
   private String named(String attribute) {
     if (attribute.isEmpty() || attribute.indexOf('\0') >= 0) {
-      throw paths.refused("an attribute has no such name");
+      throw paths.refused("invalid attribute name");
     }
     return attribute;
   }
@@ -324,7 +325,7 @@ public final class E2bFiles implements FileSystem {
 
   private void checked(int mode) {
     if (mode < 0 || mode > 07777) {
-      throw paths.refused("a mode is 0 to 07777: " + mode);
+      throw paths.refused("the mode must be 0 to 07777: " + mode);
     }
   }
 

@@ -41,7 +41,7 @@ public final class E2bWatch implements Watch {
     FileErrors errors = new FileErrors(inside);
     String folder = new PathResolver(inside).absolute(path).replaceFirst("(?<=.)/+$", "");
     if (new E2bFiles(inside).stat(folder, NOFOLLOW_LINKS).type() == FileType.FILE) {
-      throw errors.of(ErrorCode.NOT_A_FOLDER, "watching", path, "it is a file");
+      throw errors.of(ErrorCode.NOT_A_FOLDER, "watching", path, "not a folder");
     }
     Map<String, Object> message =
         Map.of("path", folder, "recursive", recursive, "includeEntry", true);
@@ -51,9 +51,10 @@ public final class E2bWatch implements Watch {
           Optional.of(
               inside.envd().stream(
                   "filesystem.Filesystem/WatchDir", message, inside.user(), Optional.empty()));
-      JsonValue first = opened.get().next().orElseThrow(() -> new IOException("it ended at once"));
+      JsonValue first =
+          opened.get().next().orElseThrow(() -> new IOException("the stream ended immediately"));
       if (!first.has("start")) {
-        throw new IOException("it does not begin with a start");
+        throw new IOException("the stream does not begin with a start event");
       }
     } catch (RpcError e) {
       opened.ifPresent(MessageStream::close);
@@ -70,7 +71,7 @@ public final class E2bWatch implements Watch {
           .fault(
               ErrorCode.PROVIDER_UNAVAILABLE,
               "watching " + path + " failed: " + e.getMessage(),
-              "watch again")
+              "start the watch again")
           .exception(e);
     }
     E2bWatch watch = new E2bWatch(inside, folder, opened.get());

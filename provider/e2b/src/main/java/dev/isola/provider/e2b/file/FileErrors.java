@@ -10,8 +10,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Translates error output of programs in the sandbox by the system's message at the end of a
- * line.
+ * Translates error output of programs in the sandbox by the system's message at the end of a line.
  */
 record FileErrors(SandboxContext inside) {
   private static final Map<String, ErrorCode> WORDS = new LinkedHashMap<>();
@@ -61,11 +60,11 @@ record FileErrors(SandboxContext inside) {
             code,
             what + " " + HttpErrors.line(path) + ": " + why,
             switch (code) {
-              case FILE_NOT_FOUND -> "list the folder to see what is there";
-              case PERMISSION_DENIED -> "change its mode or owner, or name another user";
+              case FILE_NOT_FOUND -> "list the folder to find existing paths";
+              case PERMISSION_DENIED -> "change its mode or owner, or use another user";
               case DISK_FULL -> "remove files";
-              case FILE_EXISTS -> "remove it first, or name another path";
-              default -> "name another path";
+              case FILE_EXISTS -> "remove it first, or use another path";
+              default -> "use another path";
             })
         .with("path", HttpErrors.line(path))
         .exception();

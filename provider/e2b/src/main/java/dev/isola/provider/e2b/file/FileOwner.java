@@ -36,6 +36,6 @@ record FileOwner(ScriptRunner shell, FileErrors errors, String owner) {
   }
 
   private SandboxException failure(String path, ScriptRunner.ScriptResult said) {
-    return errors.of("giving " + owner, path, said);
+    return errors.of("changing the owner to " + owner, path, said);
   }
 }

@@ -77,8 +77,8 @@ final class FileScripts {
   static final String DROP = "exec rm -f -- \"$1\"";
 
   /**
-   * Moves the staged content $1 to $2 in the folder $3: with the strategy $4 (whole, new,
-   * in-place, append), the mode $5 if any, moved or copied ($6), and synced to disk or not ($7).
+   * Moves the staged content $1 to $2 in the folder $3: with the strategy $4 (whole, new, in-place,
+   * append), the mode $5 if any, moved or copied ($6), and synced to disk or not ($7).
    */
   static final String PUT =
       FAIL

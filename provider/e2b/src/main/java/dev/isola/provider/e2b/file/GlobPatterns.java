@@ -24,7 +24,9 @@ final class GlobPatterns {
     return quoted(start) + of(glob, false);
   }
 
-  /** @param dots whether a star matches a leading dot */
+  /**
+   * @param dots whether a star matches a leading dot
+   */
   private static String of(String glob, boolean dots) {
     StringBuilder regex = new StringBuilder();
     int at = 0;

@@ -12,14 +12,14 @@ record PathResolver(SandboxContext inside) {
 
   String absolute(String path) {
     if (path.isEmpty()) {
-      throw refused("an empty path names nothing");
+      throw refused("the path is empty");
     }
     if (path.indexOf('\0') >= 0 || !UTF_8.newEncoder().canEncode(path)) {
-      throw refused("a path has a character that no file system knows");
+      throw refused("the path contains an invalid character");
     }
     String absolute = inside.absolute(path);
     if (absolute.getBytes(UTF_8).length > LONGEST) {
-      throw refused("a path is longer than " + LONGEST + " bytes");
+      throw refused("the path is longer than " + LONGEST + " bytes");
     }
     return absolute;
   }
@@ -42,6 +42,6 @@ record PathResolver(SandboxContext inside) {
   }
 
   SandboxException refused(String what) {
-    return inside.fault(ErrorCode.INVALID_REQUEST, what, "name another path").exception();
+    return inside.fault(ErrorCode.INVALID_REQUEST, what, "use another path").exception();
   }
 }

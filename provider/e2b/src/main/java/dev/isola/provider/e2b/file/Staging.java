@@ -106,7 +106,7 @@ record Staging(SandboxContext inside, ScriptRunner shell, FileErrors errors) {
             .fault(
                 ErrorCode.INVALID_REQUEST,
                 "the content of " + what + " could not be read: " + why.getMessage(),
-                "give it once more")
+                "send it again")
             .exception(why);
       }
     }

@@ -1,6 +1,5 @@
 /**
- * Files over envd: content through its HTTP routes, everything else through scripts in the
- * sandbox.
+ * Files over envd: content through its HTTP routes, everything else through scripts in the sandbox.
  */
 @NullMarked
 package dev.isola.provider.e2b.file;

@@ -12,7 +12,7 @@ import java.util.Optional;
  *
  * @param what the operation, for messages, such as {@code making a sandbox}
  * @param idempotent whether the request can be repeated without further effect, so that a missing
- * response is not an unknown outcome
+ *     response is not an unknown outcome
  * @param content the body; none if empty
  */
 public record HttpCall(

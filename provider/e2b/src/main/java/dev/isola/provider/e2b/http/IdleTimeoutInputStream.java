@@ -57,12 +57,12 @@ public final class IdleTimeoutInputStream extends FilterInputStream {
     try {
       int count = in.read(to, offset, length);
       if (silent && count < 0) {
-        throw new IOException("nothing came for " + Duration.ofNanos(most).toSeconds() + " s");
+        throw new IOException("no data arrived for " + Duration.ofNanos(most).toSeconds() + " s");
       }
       return count;
     } catch (IOException e) {
       throw silent
-          ? new IOException("nothing came for " + Duration.ofNanos(most).toSeconds() + " s", e)
+          ? new IOException("no data arrived for " + Duration.ofNanos(most).toSeconds() + " s", e)
           : e;
     } finally {
       since = NOBODY_READS;

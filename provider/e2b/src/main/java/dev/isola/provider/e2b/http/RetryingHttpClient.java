@@ -22,11 +22,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * An HTTP client with pooled connections. Uses HTTP/1.1 only, so that an unread stream blocks
- * just its own connection.
+ * An HTTP client with pooled connections. Uses HTTP/1.1 only, so that an unread stream blocks just
+ * its own connection.
  *
- * <p>A rate-limited request is sent again if the service permits it soon, because it had no
- * effect. No other request is ever repeated.
+ * <p>A rate-limited request is sent again if the service permits it soon, because it had no effect.
+ * No other request is ever repeated.
  */
 public final class RetryingHttpClient implements AutoCloseable {
   private static final Duration CONNECTING = Duration.ofSeconds(10);
@@ -70,8 +70,8 @@ public final class RetryingHttpClient implements AutoCloseable {
   }
 
   /**
-   * Sends a request and returns once the response begins. The body is streamed, and the caller
-   * must close it.
+   * Sends a request and returns once the response begins. The body is streamed, and the caller must
+   * close it.
    */
   public HttpResponse<InputStream> open(HttpCall call, Duration patience) {
     return exchange(call, BodyHandlers.ofInputStream(), patience);

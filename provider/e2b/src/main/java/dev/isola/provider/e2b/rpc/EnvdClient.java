@@ -41,7 +41,9 @@ public final class EnvdClient {
   private final Map<String, String> headers;
   private final SandboxLiveness whereabouts;
 
-  /** @param token the access token; empty if the sandbox requires none */
+  /**
+   * @param token the access token; empty if the sandbox requires none
+   */
   public EnvdClient(
       RetryingHttpClient http,
       URI base,
@@ -61,7 +63,7 @@ public final class EnvdClient {
   /** Tells whether envd responds. */
   public boolean isReachable(Duration patience) {
     try {
-      return http.send(call("looking after it", "GET", "/health"), patience).isSuccess();
+      return http.send(call("checking the sandbox", "GET", "/health"), patience).isSuccess();
     } catch (SandboxException e) {
       return false;
     }
@@ -182,7 +184,7 @@ public final class EnvdClient {
     try {
       return JsonValue.parse(body.toArray());
     } catch (IOException e) {
-      throw HttpErrors.malformed(call, "no JSON");
+      throw HttpErrors.malformed(call, "not JSON");
     }
   }
 

@@ -27,7 +27,7 @@ public final class MessageStream implements AutoCloseable {
   public Optional<JsonValue> next() throws IOException, RpcError {
     ConnectFrame frame =
         ConnectFrame.read(in, LARGEST)
-            .orElseThrow(() -> new EOFException("the stream was cut off"));
+            .orElseThrow(() -> new EOFException("the stream ended unexpectedly"));
     JsonValue message = JsonValue.parse(frame.json());
     if (!frame.isEnd()) {
       return Optional.of(message);
@@ -56,7 +56,7 @@ public final class MessageStream implements AutoCloseable {
   static RpcError error(JsonValue error) {
     return new RpcError(
         error.optionalText("code").orElse("unknown"),
-        HttpErrors.line(error.optionalText("message").orElse("no reason is given")));
+        HttpErrors.line(error.optionalText("message").orElse("no reason was given")));
   }
 
   @Override
