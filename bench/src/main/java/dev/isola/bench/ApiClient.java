@@ -26,7 +26,7 @@ import java.util.Map;
  * every result. Not thread-safe.
  */
 final class ApiClient implements AutoCloseable {
-  private static final int PATIENCE_MS = 60_000;
+  private static final int TIMEOUT_MS = 60_000;
   private static final int BUFFER = 64 * 1024;
   private static final Duration FRESH = Duration.ofSeconds(10);
 
@@ -34,7 +34,7 @@ final class ApiClient implements AutoCloseable {
   private final InputStream in;
   private final OutputStream out;
   private final String key;
-  private long spoke = System.nanoTime();
+  private long lastUsed = System.nanoTime();
 
   private ApiClient(Socket socket, String key) throws IOException {
     this.socket = socket;
@@ -46,7 +46,7 @@ final class ApiClient implements AutoCloseable {
   static ApiClient connect(int port, String key) throws IOException {
     Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
     socket.setTcpNoDelay(true);
-    socket.setSoTimeout(PATIENCE_MS);
+    socket.setSoTimeout(TIMEOUT_MS);
     return new ApiClient(socket, key);
   }
 
@@ -121,7 +121,7 @@ final class ApiClient implements AutoCloseable {
 
   /** Tells whether the server may have closed the idle connection. */
   boolean isStale() {
-    return System.nanoTime() - spoke > FRESH.toNanos();
+    return System.nanoTime() - lastUsed > FRESH.toNanos();
   }
 
   private void answer(OutputStream to) throws IOException {
@@ -137,7 +137,7 @@ final class ApiClient implements AutoCloseable {
       }
       line();
     }
-    spoke = System.nanoTime();
+    lastUsed = System.nanoTime();
   }
 
   private static void copy(InputStream from, OutputStream to, long count) throws IOException {

@@ -57,69 +57,69 @@ public final class Bench {
     MachineReport machine = new MachineReport();
     List<Result> results = new ArrayList<>();
     List<Density> densities = new ArrayList<>();
-    BenchEnvironment arena = BenchEnvironment.open(plan);
-    try (arena) {
+    BenchEnvironment environment = BenchEnvironment.open(plan);
+    try (environment) {
       for (String benchmark : plan.benchmarks()) {
         if (benchmark.equals("density")) {
-          densities.addAll(densities(arena));
+          densities.addAll(densities(environment));
         } else {
-          results.addAll(results(benchmark, arena));
+          results.addAll(results(benchmark, environment));
         }
       }
     }
     Set<String> providers =
-        arena.providers().stream().map(BenchProvider::name).collect(Collectors.toSet());
+        environment.providers().stream().map(BenchProvider::name).collect(Collectors.toSet());
     return new Report(
         results,
         Comparison.of(results, providers),
         densities,
-        arena.skipped(),
-        machine.json(arena.versions()));
+        environment.skipped(),
+        machine.json(environment.versions()));
   }
 
-  private List<Result> results(String benchmark, BenchEnvironment arena)
+  private List<Result> results(String benchmark, BenchEnvironment environment)
       throws IOException, InterruptedException {
     List<Result> results = new ArrayList<>();
-    for (Benchmark event : benchmarks(benchmark, arena)) {
-      List<Result> played = event.run(arena.skipped());
+    for (Benchmark event : benchmarks(benchmark, environment)) {
+      List<Result> played = event.run(environment.skipped());
       played.forEach(listener::result);
       results.addAll(played);
     }
     return results;
   }
 
-  private List<Density> densities(BenchEnvironment arena) {
+  private List<Density> densities(BenchEnvironment environment) {
     List<Density> densities = new ArrayList<>();
-    for (BenchProvider entrant : arena.providers()) {
+    for (BenchProvider benchProvider : environment.providers()) {
       try {
-        Density density = new DensityRun(entrant, plan.sizes().sandboxes()).run();
+        Density density = new DensityRun(benchProvider, plan.sizes().sandboxes()).run();
         listener.density(density);
         densities.add(density);
       } catch (IOException | RuntimeException e) {
-        arena
+        environment
             .skipped()
-            .add(new SkippedSubject(entrant.name(), "failed in density: " + e.getMessage()));
+            .add(new SkippedSubject(benchProvider.name(), "failed in density: " + e.getMessage()));
       }
     }
     return densities;
   }
 
-  private List<Benchmark> benchmarks(String benchmark, BenchEnvironment arena)
+  private List<Benchmark> benchmarks(String benchmark, BenchEnvironment environment)
       throws IOException, InterruptedException {
     return switch (benchmark) {
-      case "create" -> CreateBenchmarks.of(arena, plan);
-      case "warm" -> WarmBenchmarks.of(arena, plan);
-      case "exec" -> ExecBenchmarks.of(arena, plan);
+      case "create" -> CreateBenchmarks.of(environment, plan);
+      case "warm" -> WarmBenchmarks.of(environment, plan);
+      case "exec" -> ExecBenchmarks.of(environment, plan);
       case "files" -> {
-        List<Benchmark> events = new ArrayList<>(FileBenchmarks.of(arena, plan));
-        events.addAll(TreeBenchmarks.of(arena, plan));
+        List<Benchmark> events = new ArrayList<>(FileBenchmarks.of(environment, plan));
+        events.addAll(TreeBenchmarks.of(environment, plan));
         yield events;
       }
-      case "flood" -> FloodBenchmarks.of(arena, plan);
-      case "api" -> ApiBenchmarks.of(arena, plan);
-      case "soak" -> SoakBenchmark.of(arena, plan);
-      case "snapshot" -> SnapshotBenchmarks.of(arena, plan);
-      case "fork" -> SnapshotBenchmarks.forks(arena, plan);
+      case "flood" -> FloodBenchmarks.of(environment, plan);
+      case "api" -> ApiBenchmarks.of(environment, plan);
+      case "soak" -> SoakBenchmark.of(environment, plan);
+      case "snapshot" -> SnapshotBenchmarks.of(environment, plan);
+      case "fork" -> SnapshotBenchmarks.forks(environment, plan);
       default -> throw new IllegalArgumentException("unknown benchmark " + benchmark);
     };
   }

@@ -46,7 +46,7 @@ final class BenchEngine implements AutoCloseable {
 
   static final String SUFFIX = "-engine";
   private static final int POOL = 4;
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private final TemporaryInstallation trial;
@@ -158,7 +158,7 @@ final class BenchEngine implements AutoCloseable {
    */
   void awaitPool() throws IOException, InterruptedException {
     SandboxListFilter ready = SandboxListFilter.ALL.pooled(true).states(SandboxState.RUNNING);
-    long end = System.nanoTime() + PATIENCE.toNanos();
+    long end = System.nanoTime() + TIMEOUT.toNanos();
     while (engine.list(ready, "", POOL).entries().size() < POOL) {
       if (System.nanoTime() > end) {
         throw new IOException("the warm pool did not fill in time: " + log.last);

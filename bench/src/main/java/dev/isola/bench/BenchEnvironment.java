@@ -20,11 +20,11 @@ final class BenchEnvironment implements AutoCloseable {
   private final Thread hook = Thread.ofPlatform().unstarted(this::cleanUp);
   private final Optional<RawProgram> program;
   private final Map<String, Peer> peers = new LinkedHashMap<>();
-  private final List<BenchProvider> entrants = new ArrayList<>();
-  private final Map<String, BenchEngine> housed = new LinkedHashMap<>();
-  private final Map<String, BenchServer> served = new LinkedHashMap<>();
-  private final List<SkippedSubject> absent = new ArrayList<>();
-  private final List<SnapshotBenchmarks.SnapshotTool> keepers = new ArrayList<>();
+  private final List<BenchProvider> benchProviders = new ArrayList<>();
+  private final Map<String, BenchEngine> benchEngine = new LinkedHashMap<>();
+  private final Map<String, BenchServer> benchServer = new LinkedHashMap<>();
+  private final List<SkippedSubject> skippedSubjects = new ArrayList<>();
+  private final List<SnapshotBenchmarks.SnapshotTool> tools = new ArrayList<>();
 
   private BenchEnvironment(BenchPlan plan) throws IOException {
     this.plan = plan;
@@ -33,36 +33,36 @@ final class BenchEnvironment implements AutoCloseable {
   }
 
   static BenchEnvironment open(BenchPlan plan) throws IOException, InterruptedException {
-    BenchEnvironment arena = new BenchEnvironment(plan);
+    BenchEnvironment environment = new BenchEnvironment(plan);
     try {
-      arena.openProviders();
-      return arena;
+      environment.openProviders();
+      return environment;
     } catch (RuntimeException | InterruptedException e) {
-      arena.close();
+      environment.close();
       throw e;
     }
   }
 
   private void openProviders() throws InterruptedException {
     if (plan.against().contains("raw") && program.isEmpty()) {
-      absent.add(
+      skippedSubjects.add(
           new SkippedSubject(
               "raw", "not built for " + System.getProperty("os.arch") + " (make -C bench)"));
     }
     for (String tool : List.of("cp", "tar", "restic")) {
       if (plan.against().contains(tool) && !LocalProgram.isInstalled(tool)) {
-        absent.add(new SkippedSubject(tool, "not installed"));
+        skippedSubjects.add(new SkippedSubject(tool, "not installed"));
       }
     }
     if (plan.benchmarks().stream()
         .anyMatch(List.of("create", "warm", "exec", "files", "api")::contains)) {
-      peers.putAll(Peers.open(plan, this, absent));
+      peers.putAll(Peers.open(plan, this, skippedSubjects));
     }
     for (ProviderFactory factory : plan.providers()) {
       try {
-        entrants.add(BenchProvider.of(factory));
+        benchProviders.add(BenchProvider.of(factory));
       } catch (RuntimeException e) {
-        absent.add(new SkippedSubject(factory.name(), String.valueOf(e.getMessage())));
+        skippedSubjects.add(new SkippedSubject(factory.name(), String.valueOf(e.getMessage())));
       }
     }
   }
@@ -103,9 +103,9 @@ final class BenchEnvironment implements AutoCloseable {
       return List.of(making.of(docker));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      absent.add(new SkippedSubject("docker cp", "interrupted"));
+      skippedSubjects.add(new SkippedSubject("docker cp", "interrupted"));
     } catch (IOException e) {
-      absent.add(new SkippedSubject("docker cp", String.valueOf(e.getMessage())));
+      skippedSubjects.add(new SkippedSubject("docker cp", String.valueOf(e.getMessage())));
     }
     return List.of();
   }
@@ -126,52 +126,57 @@ final class BenchEnvironment implements AutoCloseable {
   }
 
   List<BenchProvider> providers() {
-    return entrants;
+    return benchProviders;
   }
 
   /** Returns an engine with the provider; if there is none, records why it was skipped. */
-  Optional<BenchEngine> engine(BenchProvider entrant) {
+  Optional<BenchEngine> engine(BenchProvider benchProvider) {
     try {
       return Optional.of(
-          housed.computeIfAbsent(
-              entrant.name(),
+          benchEngine.computeIfAbsent(
+              benchProvider.name(),
               name ->
-                  BenchEngine.open(entrant.trial().factory(), folder().resolve(name + "-engine"))));
+                  BenchEngine.open(
+                      benchProvider.trial().factory(), folder().resolve(name + "-engine"))));
     } catch (RuntimeException e) {
-      absent.add(
-          new SkippedSubject(entrant.name() + BenchEngine.SUFFIX, String.valueOf(e.getMessage())));
+      skippedSubjects.add(
+          new SkippedSubject(
+              benchProvider.name() + BenchEngine.SUFFIX, String.valueOf(e.getMessage())));
       return Optional.empty();
     }
   }
 
   /** Returns a server for that engine; if there is none, records why it was skipped. */
-  Optional<BenchServer> server(BenchProvider entrant) {
-    Optional<BenchEngine> house = engine(entrant);
+  Optional<BenchServer> server(BenchProvider benchProvider) {
+    Optional<BenchEngine> house = engine(benchProvider);
     try {
       return house.map(
-          one -> served.computeIfAbsent(entrant.name(), name -> BenchServer.open(name, one)));
+          one ->
+              benchServer.computeIfAbsent(
+                  benchProvider.name(), name -> BenchServer.open(name, one)));
     } catch (RuntimeException e) {
-      absent.add(
-          new SkippedSubject(entrant.name() + BenchServer.SUFFIX, String.valueOf(e.getMessage())));
+      skippedSubjects.add(
+          new SkippedSubject(
+              benchProvider.name() + BenchServer.SUFFIX, String.valueOf(e.getMessage())));
       return Optional.empty();
     }
   }
 
   /** Registers a tool to close before everything else. */
-  synchronized void closeFirst(SnapshotBenchmarks.SnapshotTool keeper) {
-    keepers.add(keeper);
+  synchronized void closeFirst(SnapshotBenchmarks.SnapshotTool snapshotTool) {
+    tools.add(snapshotTool);
   }
 
   List<SkippedSubject> skipped() {
-    return absent;
+    return skippedSubjects;
   }
 
   @Override
   public void close() {
     try {
-      served.values().forEach(BenchServer::close);
-      housed.values().forEach(BenchEngine::close);
-      entrants.forEach(BenchProvider::close);
+      benchServer.values().forEach(BenchServer::close);
+      benchEngine.values().forEach(BenchEngine::close);
+      benchProviders.forEach(BenchProvider::close);
     } finally {
       cleanUp();
       try {
@@ -184,19 +189,20 @@ final class BenchEnvironment implements AutoCloseable {
 
   /** Removes containers and files. Sandboxes have shutdown hooks of their own. */
   private synchronized void cleanUp() {
-    for (SnapshotBenchmarks.SnapshotTool keeper : keepers) {
+    for (SnapshotBenchmarks.SnapshotTool snapshotTool : tools) {
       try {
-        keeper.close();
+        snapshotTool.close();
       } catch (IllegalStateException e) {
-        absent.add(new SkippedSubject(keeper.name(), String.valueOf(e.getMessage())));
+        skippedSubjects.add(
+            new SkippedSubject(snapshotTool.name(), String.valueOf(e.getMessage())));
       }
     }
-    keepers.clear();
+    tools.clear();
     for (Map.Entry<String, Peer> peer : peers.entrySet()) {
       try {
         peer.getValue().close();
       } catch (IllegalStateException e) {
-        absent.add(new SkippedSubject(peer.getKey(), String.valueOf(e.getMessage())));
+        skippedSubjects.add(new SkippedSubject(peer.getKey(), String.valueOf(e.getMessage())));
       }
     }
     scratch.close();

@@ -19,7 +19,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 final class BenchServer implements AutoCloseable {
   static final String SUFFIX = "-http";
   private static final String KEY = "isk_of_this_measurement_only";
-  private static final Log NOBODY =
+  private static final Log SILENT =
       new Log() {
         @Override
         public void info(String sentence) {}
@@ -29,22 +29,24 @@ final class BenchServer implements AutoCloseable {
       };
 
   private final String name;
-  private final BenchEngine housed;
+  private final BenchEngine benchEngine;
   private final IsolaServer server;
   private final Queue<ApiClient> idle = new ConcurrentLinkedQueue<>();
 
-  private BenchServer(String name, BenchEngine housed, IsolaServer server) {
+  private BenchServer(String name, BenchEngine benchEngine, IsolaServer server) {
     this.name = name;
-    this.housed = housed;
+    this.benchEngine = benchEngine;
     this.server = server;
   }
 
-  static BenchServer open(String provider, BenchEngine housed) {
+  static BenchServer open(String provider, BenchEngine benchEngine) {
     ApiKeys keys =
         ApiKeys.open(
-            new LedgerSettingsStore(housed.ledger()), Optional.of(KEY), InstantSource.system());
+            new LedgerSettingsStore(benchEngine.ledger()),
+            Optional.of(KEY),
+            InstantSource.system());
     ServerContext serving = new ServerContext();
-    serving.start(housed.parts());
+    serving.start(benchEngine.parts());
     IsolaServer server =
         IsolaServer.open(
             IsolaServer.Address.of("127.0.0.1", 0),
@@ -52,8 +54,8 @@ final class BenchServer implements AutoCloseable {
             new HostOriginFilter(List.of()),
             keys,
             line -> {},
-            NOBODY);
-    return new BenchServer(provider + SUFFIX, housed, server);
+            SILENT);
+    return new BenchServer(provider + SUFFIX, benchEngine, server);
   }
 
   String name() {
@@ -62,7 +64,7 @@ final class BenchServer implements AutoCloseable {
 
   /** Returns the path of the shared sandbox. */
   String sandbox() {
-    return "/api/v1/sandboxes/" + housed.shared();
+    return "/api/v1/sandboxes/" + benchEngine.shared();
   }
 
   ApiClient connect() throws java.io.IOException {

@@ -13,7 +13,7 @@ import java.util.function.Supplier;
  */
 record BenchSubject(String name, Work work, int pace, Supplier<Optional<BytesMoved>> bytesMoved) {
   /** The minimum number of iterations for a meaningful result, however slow the subject is. */
-  private static final int FEWEST = 20;
+  private static final int MIN_ITERATIONS = 20;
 
   BenchSubject(String name, Work work) {
     this(name, work, 1, Optional::empty);
@@ -21,7 +21,7 @@ record BenchSubject(String name, Work work, int pace, Supplier<Optional<BytesMov
 
   /** Returns the number of iterations of this subject when others run {@code n}. */
   int iterations(int n) {
-    return Math.min(n, Math.max(FEWEST, n / pace));
+    return Math.min(n, Math.max(MIN_ITERATIONS, n / pace));
   }
 
   BenchSubject withPace(int slower) {

@@ -32,13 +32,13 @@ record Benchmark(
   /**
    * The maximum duration of a warm-up; a subject that takes seconds per iteration needs no more.
    */
-  private static final Duration WARM = Duration.ofSeconds(5);
+  private static final Duration MAX_WARM_UP = Duration.ofSeconds(5);
 
   /**
    * The time after which a subject runs no further rounds; {@code n} of its result has the number
    * of iterations.
    */
-  private static final Duration ENOUGH = Duration.ofSeconds(40);
+  private static final Duration MAX_DURATION = Duration.ofSeconds(40);
 
   Benchmark(
       String benchmark,
@@ -47,29 +47,30 @@ record Benchmark(
       int n,
       int warmUp,
       double workEach,
-      List<BenchSubject> contestants) {
-    this(benchmark, reference, concurrency, n, warmUp, workEach, contestants, "");
+      List<BenchSubject> subjects) {
+    this(benchmark, reference, concurrency, n, warmUp, workEach, subjects, "");
   }
 
   /**
-   * Runs the benchmark. A subject that fails is removed, and the reason is added to {@code absent}.
+   * Runs the benchmark. A subject that fails is removed, and the reason is added to {@code
+   * skippedSubjects}.
    */
-  List<Result> run(List<SkippedSubject> absent) throws InterruptedException {
+  List<Result> run(List<SkippedSubject> skippedSubjects) throws InterruptedException {
     Map<BenchSubject, Samples> times = new LinkedHashMap<>();
-    for (BenchSubject contestant : subjects) {
-      times.put(contestant, Samples.NONE);
-      warmUp(contestant, times, absent);
-      times.replace(contestant, Samples.NONE);
+    for (BenchSubject subject : subjects) {
+      times.put(subject, Samples.NONE);
+      warmUp(subject, times, skippedSubjects);
+      times.replace(subject, Samples.NONE);
     }
     Map<BenchSubject, Long> spent = new HashMap<>();
     int rounds = Math.min(ROUNDS, n);
     for (int round = 0; round < rounds; round++) {
-      for (BenchSubject contestant : subjects) {
-        if (spent.getOrDefault(contestant, 0L) < ENOUGH.toNanos()) {
-          int all = contestant.iterations(n);
+      for (BenchSubject subject : subjects) {
+        if (spent.getOrDefault(subject, 0L) < MAX_DURATION.toNanos()) {
+          int all = subject.iterations(n);
           long start = System.nanoTime();
-          turn(contestant, all * (round + 1) / rounds - all * round / rounds, times, absent);
-          spent.merge(contestant, System.nanoTime() - start, Long::sum);
+          turn(subject, all * (round + 1) / rounds - all * round / rounds, times, skippedSubjects);
+          spent.merge(subject, System.nanoTime() - start, Long::sum);
         }
       }
     }
@@ -77,32 +78,34 @@ record Benchmark(
   }
 
   private void warmUp(
-      BenchSubject contestant, Map<BenchSubject, Samples> times, List<SkippedSubject> absent)
+      BenchSubject subject, Map<BenchSubject, Samples> times, List<SkippedSubject> skippedSubjects)
       throws InterruptedException {
-    int count = contestant.iterations(warmUp);
+    int count = subject.iterations(warmUp);
     int step = Math.max(concurrency, count / ROUNDS);
     long start = System.nanoTime();
-    for (int done = 0; done < count && System.nanoTime() - start < WARM.toNanos(); done += step) {
-      turn(contestant, Math.min(step, count - done), times, absent);
+    for (int done = 0;
+        done < count && System.nanoTime() - start < MAX_WARM_UP.toNanos();
+        done += step) {
+      turn(subject, Math.min(step, count - done), times, skippedSubjects);
     }
   }
 
   private void turn(
-      BenchSubject contestant,
+      BenchSubject subject,
       int count,
       Map<BenchSubject, Samples> times,
-      List<SkippedSubject> absent)
+      List<SkippedSubject> skippedSubjects)
       throws InterruptedException {
-    Samples before = times.get(contestant);
+    Samples before = times.get(subject);
     if (before == null || count == 0) {
       return; // The subject failed.
     }
     try {
-      times.put(contestant, before.plus(contestant.work().run(count, concurrency)));
+      times.put(subject, before.plus(subject.work().run(count, concurrency)));
     } catch (IOException | RuntimeException e) {
-      times.remove(contestant);
-      absent.add(
-          new SkippedSubject(contestant.name(), "failed in " + benchmark + ": " + e.getMessage()));
+      times.remove(subject);
+      skippedSubjects.add(
+          new SkippedSubject(subject.name(), "failed in " + benchmark + ": " + e.getMessage()));
     }
   }
 
@@ -110,7 +113,7 @@ record Benchmark(
     List<Result> results = results(benchmark, times);
     if (!afterwards.isEmpty()) {
       Map<BenchSubject, Samples> after = new LinkedHashMap<>();
-      times.forEach((contestant, samples) -> after.put(contestant, samples.cleanupSamples()));
+      times.forEach((subject, samples) -> after.put(subject, samples.cleanupSamples()));
       after.values().removeIf(samples -> samples.count() == 0);
       results.addAll(results(afterwards, after));
     }
@@ -125,11 +128,11 @@ record Benchmark(
             .findFirst();
     List<Result> results = new ArrayList<>();
     times.forEach(
-        (contestant, samples) ->
+        (subject, samples) ->
             results.add(
                 new Result(
                     name,
-                    contestant.name(),
+                    subject.name(),
                     concurrency,
                     samples.count(),
                     samples.medianMs(),
@@ -139,7 +142,7 @@ record Benchmark(
                     one.isPresent()
                         ? OptionalDouble.of(samples.medianMs() / one.getAsDouble())
                         : one,
-                    contestant.bytesMoved().get())));
+                    subject.bytesMoved().get())));
     return results;
   }
 }

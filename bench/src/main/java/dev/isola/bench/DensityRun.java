@@ -22,13 +22,13 @@ import java.util.OptionalLong;
 final class DensityRun {
   private static final Command TRUE = Command.argv("/bin/true");
 
-  private final BenchProvider entrant;
+  private final BenchProvider benchProvider;
   private final int count;
   private final SandboxProcesses residents = new SandboxProcesses(Path.of("/proc"));
   private final List<Sandbox> alive = new ArrayList<>();
 
-  DensityRun(BenchProvider entrant, int count) {
-    this.entrant = entrant;
+  DensityRun(BenchProvider benchProvider, int count) {
+    this.benchProvider = benchProvider;
     this.count = count;
   }
 
@@ -38,7 +38,8 @@ final class DensityRun {
    */
   Density run() throws IOException {
     warmUp();
-    LeakDetector census = new LeakDetector(entrant.trial().instance(), entrant.trial().data());
+    LeakDetector census =
+        new LeakDetector(benchProvider.trial().instance(), benchProvider.trial().data());
     ResourceScan before = census.scan();
     Own own = own();
     Samples created = Samples.NONE;
@@ -49,7 +50,7 @@ final class DensityRun {
     try {
       for (int i = 0; i < count; i++) {
         long start = System.nanoTime();
-        Sandbox sandbox = entrant.provider().create(entrant.spec());
+        Sandbox sandbox = benchProvider.provider().create(benchProvider.spec());
         long taken = System.nanoTime() - start;
         alive.add(sandbox);
         created = created.plus(Samples.of(taken, taken));
@@ -61,7 +62,7 @@ final class DensityRun {
       destroyed = destroyAll();
     }
     return new Density(
-        entrant.name(),
+        benchProvider.name(),
         count,
         answered,
         look.processes(),
@@ -77,11 +78,11 @@ final class DensityRun {
 
   /** The first sandbox loads and compiles the code that the others use. */
   private void warmUp() {
-    Sandbox sandbox = entrant.provider().create(entrant.spec());
+    Sandbox sandbox = benchProvider.provider().create(benchProvider.spec());
     try {
       sandbox.run(TRUE);
     } finally {
-      entrant.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
+      benchProvider.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
     }
   }
 
@@ -111,7 +112,7 @@ final class DensityRun {
   }
 
   private OptionalLong charged() {
-    if (!entrant.provider().info().support().enforcedLimits().contains(LimitKind.MEMORY)) {
+    if (!benchProvider.provider().info().support().enforcedLimits().contains(LimitKind.MEMORY)) {
       return OptionalLong.empty();
     }
     long[] charged = new long[alive.size()];
@@ -148,7 +149,7 @@ final class DensityRun {
     Samples samples = Samples.NONE;
     for (Sandbox sandbox : alive) {
       long start = System.nanoTime();
-      entrant.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
+      benchProvider.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
       long taken = System.nanoTime() - start;
       samples = samples.plus(Samples.of(taken, taken));
     }

@@ -22,8 +22,8 @@ import java.util.Optional;
  * the {@code docker} CLI each time. Connections are kept alive.
  */
 final class DockerApi implements Peer {
-  private static final int SLOWER = 40;
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final int PACE = 40;
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final String SCHEME = "unix://";
   private static final List<String> SLEEP = List.of("sleep", "7200");
 
@@ -132,7 +132,7 @@ final class DockerApi implements Peer {
       container = create(SLEEP, "default");
       send("POST", "/containers/" + container + "/start", "", 204);
     }
-    return List.of(BenchSubject.timed("docker-api exec", this::exec).withPace(SLOWER));
+    return List.of(BenchSubject.timed("docker-api exec", this::exec).withPace(PACE));
   }
 
   private void exec() throws IOException {
@@ -161,7 +161,7 @@ final class DockerApi implements Peer {
             : Optional.of(EngineRequest.bytes("application/json", body.getBytes(UTF_8)));
     EngineResponse answer;
     try {
-      answer = http.send(new EngineRequest(method, path, content), Deadline.in(PATIENCE));
+      answer = http.send(new EngineRequest(method, path, content), Deadline.in(TIMEOUT));
     } catch (SandboxException e) {
       throw new IOException(e.fault().problem(), e);
     }

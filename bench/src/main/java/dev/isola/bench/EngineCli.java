@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** The CLI of a container engine, as a user types it: {@code docker run --rm IMAGE true}. */
 final class EngineCli implements Peer {
-  private static final int SLOWER = 40;
-  private static final String A_WHILE = "7200";
+  private static final int PACE = 40;
+  private static final String SLEEP_SECONDS = "7200";
 
   private final String command;
   private final String version;
@@ -80,28 +80,27 @@ final class EngineCli implements Peer {
 
   @Override
   public List<BenchSubject> createSubjects() {
-    List<BenchSubject> contestants = new ArrayList<>();
-    contestants.add(BenchSubject.timed(command + " run", () -> run("run", "--rm", image, "true")));
+    List<BenchSubject> subjects = new ArrayList<>();
+    subjects.add(BenchSubject.timed(command + " run", () -> run("run", "--rm", image, "true")));
     if (bridged) {
       // The comparison for a sandbox without a network.
-      contestants.add(
+      subjects.add(
           BenchSubject.timed(
               command + " run, no net",
               () -> run("run", "--rm", "--network", "none", image, "true")));
     }
-    return contestants;
+    return subjects;
   }
 
   @Override
   public List<BenchSubject> execSubjects() throws IOException, InterruptedException {
     if (container.isEmpty()) {
       String name = "isola-bench-" + HexFormat.of().toHexDigits(new SecureRandom().nextLong());
-      run("run", "--detach", "--name", name, image, "sleep", A_WHILE);
+      run("run", "--detach", "--name", name, image, "sleep", SLEEP_SECONDS);
       container = name;
     }
     return List.of(
-        BenchSubject.timed(command + " exec", () -> run("exec", container, "true"))
-            .withPace(SLOWER));
+        BenchSubject.timed(command + " exec", () -> run("exec", container, "true")).withPace(PACE));
   }
 
   /**
@@ -155,9 +154,9 @@ final class EngineCli implements Peer {
     return container + ":/tmp/isola-bench-tree";
   }
 
-  private void run(String... words) throws IOException, InterruptedException {
+  private void run(String... arguments) throws IOException, InterruptedException {
     List<String> all = new ArrayList<>(List.of(command));
-    all.addAll(List.of(words));
+    all.addAll(List.of(arguments));
     LocalProgram.run(environment, all);
   }
 

@@ -34,35 +34,35 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
 
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final long DISK_MB = 20_000;
-  private static final Command THERE = Command.argv("test", "-e", "small/0/f0");
+  private static final Command REMOTE_NAME = Command.argv("test", "-e", "small/0/f0");
   private static final Duration PAUSE = Duration.ofMillis(500);
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WARM_UP = 400;
   private static final int WARM_FORKS = 80;
 
-  private final BenchEngine housed;
+  private final BenchEngine benchEngine;
   private final Engine engine;
   private final SandboxId source;
   private final List<SandboxId> made = new ArrayList<>();
 
-  private EngineSnapshotTool(BenchEngine housed, SandboxId source) {
-    this.housed = housed;
-    this.engine = housed.engine();
+  private EngineSnapshotTool(BenchEngine benchEngine, SandboxId source) {
+    this.benchEngine = benchEngine;
+    this.engine = benchEngine.engine();
     this.source = source;
   }
 
   static EngineSnapshotTool open(
-      BenchEngine housed, SnapshotTree tree, List<SkippedSubject> absent) {
+      BenchEngine benchEngine, SnapshotTree tree, List<SkippedSubject> skippedSubjects) {
     Sandbox sandbox =
-        housed
+        benchEngine
             .engine()
             .create(
                 SandboxRequest.of(
-                    CreateRequest.of(spec().build(), housed.provider()).withTtl(LIFETIME)))
+                    CreateRequest.of(spec().build(), benchEngine.provider()).withTtl(LIFETIME)))
             .sandbox();
-    EngineSnapshotTool keeper = new EngineSnapshotTool(housed, sandbox.id());
+    EngineSnapshotTool snapshotTool = new EngineSnapshotTool(benchEngine, sandbox.id());
     try {
-      keeper.warmUp();
+      snapshotTool.warmUp();
       Process tar =
           new ProcessBuilder("tar", "cf", "-", "-C", tree.folder().toString(), ".")
               .redirectError(ProcessBuilder.Redirect.DISCARD)
@@ -74,10 +74,10 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (IOException e) {
-      absent.add(
-          new SkippedSubject(housed.name(), "the tree cannot be imported: " + e.getMessage()));
+      skippedSubjects.add(
+          new SkippedSubject(benchEngine.name(), "the tree cannot be imported: " + e.getMessage()));
     }
-    return keeper;
+    return snapshotTool;
   }
 
   private static SandboxSpec.Builder spec() {
@@ -96,7 +96,8 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
               engine
                   .create(
                       SandboxRequest.of(
-                          CreateRequest.of(spec().build(), housed.provider()).withTtl(LIFETIME)))
+                          CreateRequest.of(spec().build(), benchEngine.provider())
+                              .withTtl(LIFETIME)))
                   .sandbox();
           one.run(Command.argv("true"));
           engine.destroy(one.id(), DestroyOptions.FORCE);
@@ -113,7 +114,7 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
         engine
             .create(
                 SandboxRequest.of(
-                    CreateRequest.of(spec().build(), housed.provider()).withTtl(LIFETIME)))
+                    CreateRequest.of(spec().build(), benchEngine.provider()).withTtl(LIFETIME)))
             .sandbox();
     for (int i = 0; i < WARM_FORKS; i++) {
       other.run(Command.shell("echo " + i + " > file"));
@@ -131,7 +132,7 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
     if (compiler == null || !compiler.isCompilationTimeMonitoringSupported()) {
       return;
     }
-    long end = System.nanoTime() + PATIENCE.toNanos();
+    long end = System.nanoTime() + TIMEOUT.toNanos();
     long before;
     do {
       before = compiler.getTotalCompilationTime();
@@ -142,7 +143,7 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
 
   @Override
   public String name() {
-    return housed.name();
+    return benchEngine.name();
   }
 
   @Override
@@ -177,15 +178,16 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
     String image = SnapshotImages.imageName(engine.snapshots().list().getLast().id());
     SandboxRequest order =
         SandboxRequest.of(
-            CreateRequest.of(spec().image(image).build(), housed.provider()).withTtl(LIFETIME));
+            CreateRequest.of(spec().image(image).build(), benchEngine.provider())
+                .withTtl(LIFETIME));
     Sandbox sandbox = engine.create(order).sandbox();
     made.add(sandbox.id());
-    answer(sandbox, THERE);
+    answer(sandbox, REMOTE_NAME);
   }
 
   @Override
   public void forkTen() throws IOException, InterruptedException {
-    forkTen(source, THERE);
+    forkTen(source, REMOTE_NAME);
   }
 
   private void forkTen(SandboxId origin, Command question)

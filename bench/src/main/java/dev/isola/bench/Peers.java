@@ -16,29 +16,30 @@ final class Peers {
    * Opens the peers that the plan names, and adds the unavailable ones with the reason to {@code
    * absent}.
    */
-  static Map<String, Peer> open(BenchPlan plan, BenchEnvironment arena, List<SkippedSubject> absent)
+  static Map<String, Peer> open(
+      BenchPlan plan, BenchEnvironment environment, List<SkippedSubject> skippedSubjects)
       throws InterruptedException {
     Map<String, Peer> found = new LinkedHashMap<>();
     for (String name : NAMES) {
       if (plan.against().contains(name)) {
         try {
-          found.put(name, open(name, plan.engines(), arena));
+          found.put(name, open(name, plan.engines(), environment));
         } catch (IOException e) {
-          absent.add(new SkippedSubject(name, String.valueOf(e.getMessage())));
+          skippedSubjects.add(new SkippedSubject(name, String.valueOf(e.getMessage())));
         }
       }
     }
     return found;
   }
 
-  private static Peer open(String name, BenchPlan.Engines engines, BenchEnvironment arena)
+  private static Peer open(String name, BenchPlan.Engines engines, BenchEnvironment environment)
       throws IOException, InterruptedException {
     return switch (name) {
       case "docker" -> EngineCli.docker(engines);
       case "docker-api" -> DockerApi.open(engines);
       case "podman" -> EngineCli.podman(engines);
       case "bwrap" -> BareBubblewrap.open();
-      case "crun", "runc", "runsc" -> BareRuntime.open(name, arena);
+      case "crun", "runc", "runsc" -> BareRuntime.open(name, environment);
       default -> throw new IOException("unknown peer");
     };
   }

@@ -31,9 +31,9 @@ record RawProgram(Path path) {
   }
 
   /** Runs the program. It measures with its own clock, which excludes its startup. */
-  Samples run(String... words) throws IOException, InterruptedException {
+  Samples run(String... arguments) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(List.of(path.toString()));
-    command.addAll(List.of(words));
+    command.addAll(List.of(arguments));
     return parse(LocalProgram.output(command));
   }
 

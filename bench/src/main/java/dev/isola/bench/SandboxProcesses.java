@@ -94,8 +94,8 @@ final class SandboxProcesses {
       if (line.startsWith("Private_Clean:")
           || line.startsWith("Private_Dirty:")
           || line.startsWith("Private_Hugetlb:")) {
-        String[] words = line.split("\\s+");
-        kilobytes += Long.parseLong(words[1]);
+        String[] arguments = line.split("\\s+");
+        kilobytes += Long.parseLong(arguments[1]);
         found = true;
       }
     }

@@ -47,115 +47,118 @@ final class SnapshotBenchmarks {
     void close();
   }
 
-  static List<Benchmark> of(BenchEnvironment arena, BenchPlan plan)
+  static List<Benchmark> of(BenchEnvironment environment, BenchPlan plan)
       throws IOException, InterruptedException {
-    SnapshotTree tree = SnapshotTree.make(arena.folder().resolve("snapshot-tree"), plan.sizes());
-    List<SnapshotTool> keepers = keepers(arena, plan, tree);
+    SnapshotTree tree =
+        SnapshotTree.make(environment.folder().resolve("snapshot-tree"), plan.sizes());
+    List<SnapshotTool> tools = tools(environment, plan, tree);
     int n = plan.n().orElse(N);
     return List.of(
         event(
             "snapshot-full",
             n,
             tree,
-            keepers,
-            (keeper, round) -> keeper.discard(),
+            tools,
+            (snapshotTool, round) -> snapshotTool.discard(),
             SnapshotTool::captureFull),
         event(
             "snapshot-incremental",
             n,
             tree,
-            keepers,
-            (keeper, round) -> keeper.change(tree.change(round)),
+            tools,
+            (snapshotTool, round) -> snapshotTool.change(tree.change(round)),
             SnapshotTool::captureChanged),
         event(
             "restore",
             n,
             tree,
-            keepers,
-            (keeper, round) -> keeper.cleanUp(),
-            keeper -> {
-              keeper.restore();
+            tools,
+            (snapshotTool, round) -> snapshotTool.cleanUp(),
+            snapshotTool -> {
+              snapshotTool.restore();
               return null;
             }),
-        forks(n, tree, keepers));
+        forks(n, tree, tools));
   }
 
   /** Returns the fork benchmark alone, on a tree of small files. */
-  static List<Benchmark> forks(BenchEnvironment arena, BenchPlan plan)
+  static List<Benchmark> forks(BenchEnvironment environment, BenchPlan plan)
       throws IOException, InterruptedException {
-    SnapshotTree tree = SnapshotTree.small(arena.folder().resolve("fork-tree"), plan.sizes());
-    List<SnapshotTool> keepers = keepers(arena, plan, tree);
-    for (SnapshotTool keeper : keepers) {
-      keeper.discard();
+    SnapshotTree tree = SnapshotTree.small(environment.folder().resolve("fork-tree"), plan.sizes());
+    List<SnapshotTool> tools = tools(environment, plan, tree);
+    for (SnapshotTool snapshotTool : tools) {
+      snapshotTool.discard();
     }
-    return List.of(forks(plan.n().orElse(FORKS), tree, keepers));
+    return List.of(forks(plan.n().orElse(FORKS), tree, tools));
   }
 
-  private static List<SnapshotTool> keepers(
-      BenchEnvironment arena, BenchPlan plan, SnapshotTree tree)
+  private static List<SnapshotTool> tools(
+      BenchEnvironment environment, BenchPlan plan, SnapshotTree tree)
       throws IOException, InterruptedException {
-    List<SnapshotTool> keepers = new ArrayList<>(SnapshotPeers.of(arena, plan, tree));
-    for (BenchProvider entrant : arena.providers()) {
-      arena
-          .engine(entrant)
-          .ifPresent(housed -> keepers.add(EngineSnapshotTool.open(housed, tree, arena.skipped())));
+    List<SnapshotTool> tools = new ArrayList<>(SnapshotPeers.of(environment, plan, tree));
+    for (BenchProvider benchProvider : environment.providers()) {
+      environment
+          .engine(benchProvider)
+          .ifPresent(
+              benchEngine ->
+                  tools.add(EngineSnapshotTool.open(benchEngine, tree, environment.skipped())));
     }
-    keepers.forEach(arena::closeFirst);
-    return keepers;
+    tools.forEach(environment::closeFirst);
+    return tools;
   }
 
   /** Changes the tree before each iteration, so that no tool can reuse an earlier result. */
-  private static Benchmark forks(int n, SnapshotTree tree, List<SnapshotTool> keepers) {
+  private static Benchmark forks(int n, SnapshotTree tree, List<SnapshotTool> tools) {
     return event(
         "fork-10",
         n,
         tree,
-        keepers,
-        (keeper, round) -> {
-          keeper.cleanUp();
-          keeper.change("echo " + round + " > small/0/f0");
+        tools,
+        (snapshotTool, round) -> {
+          snapshotTool.cleanUp();
+          snapshotTool.change("echo " + round + " > small/0/f0");
         },
-        keeper -> {
-          keeper.forkTen();
+        snapshotTool -> {
+          snapshotTool.forkTen();
           return null;
         });
   }
 
   private interface Setup {
-    void run(SnapshotTool keeper, int round) throws IOException, InterruptedException;
+    void run(SnapshotTool snapshotTool, int round) throws IOException, InterruptedException;
   }
 
   private interface SnapshotOperation {
     @org.jspecify.annotations.Nullable
-    BytesMoved run(SnapshotTool keeper) throws IOException, InterruptedException;
+    BytesMoved run(SnapshotTool snapshotTool) throws IOException, InterruptedException;
   }
 
   private static Benchmark event(
       String name,
       int n,
       SnapshotTree tree,
-      List<SnapshotTool> keepers,
+      List<SnapshotTool> tools,
       Setup before,
       SnapshotOperation doing) {
-    List<BenchSubject> contestants = new ArrayList<>();
-    for (SnapshotTool keeper : keepers) {
+    List<BenchSubject> subjects = new ArrayList<>();
+    for (SnapshotTool snapshotTool : tools) {
       int[] round = {0};
       @Nullable BytesMoved[] last = new @Nullable BytesMoved[1];
-      Iteration once = () -> last[0] = doing.run(keeper);
-      contestants.add(
+      Iteration once = () -> last[0] = doing.run(snapshotTool);
+      subjects.add(
           new BenchSubject(
-                  keeper.name(),
+                  snapshotTool.name(),
                   (count, concurrency) -> {
                     Samples samples = Samples.NONE;
                     for (int i = 0; i < count; i++) {
-                      before.run(keeper, ++round[0]);
+                      before.run(snapshotTool, ++round[0]);
                       samples = samples.plus(Parallel.run(once, 1, 1));
                     }
-                    keeper.cleanUp();
+                    snapshotTool.cleanUp();
                     return samples;
                   })
               .reportingBytes(() -> Optional.ofNullable(last[0])));
     }
-    return new Benchmark(name, "tar", 1, n, 1, tree.bytes(), contestants);
+    return new Benchmark(name, "tar", 1, n, 1, tree.bytes(), subjects);
   }
 }

@@ -16,23 +16,23 @@ final class SnapshotPeers {
   private SnapshotPeers() {}
 
   static List<SnapshotBenchmarks.SnapshotTool> of(
-      BenchEnvironment arena, BenchPlan plan, SnapshotTree tree)
+      BenchEnvironment environment, BenchPlan plan, SnapshotTree tree)
       throws IOException, InterruptedException {
-    List<SnapshotBenchmarks.SnapshotTool> keepers = new ArrayList<>();
-    if (arena.isEnabled("tar") && LocalProgram.isInstalled("zstd")) {
-      keepers.add(new Tar(arena.folder().resolve("snapshot-tar"), tree));
+    List<SnapshotBenchmarks.SnapshotTool> tools = new ArrayList<>();
+    if (environment.isEnabled("tar") && LocalProgram.isInstalled("zstd")) {
+      tools.add(new Tar(environment.folder().resolve("snapshot-tar"), tree));
     }
-    if (arena.isEnabled("restic")) {
-      keepers.add(new Restic(arena.folder().resolve("snapshot-restic"), tree));
+    if (environment.isEnabled("restic")) {
+      tools.add(new Restic(environment.folder().resolve("snapshot-restic"), tree));
     }
     if (plan.against().contains("docker")) {
       try {
-        keepers.add(Docker.open(plan.engines(), tree));
+        tools.add(Docker.open(plan.engines(), tree));
       } catch (IOException e) {
-        arena.skipped().add(new SkippedSubject("docker", String.valueOf(e.getMessage())));
+        environment.skipped().add(new SkippedSubject("docker", String.valueOf(e.getMessage())));
       }
     }
-    return keepers;
+    return tools;
   }
 
   private static void shell(Path folder, String script) throws IOException, InterruptedException {
@@ -122,11 +122,11 @@ final class SnapshotPeers {
       return "restic";
     }
 
-    private String restic(String... words) throws IOException, InterruptedException {
+    private String restic(String... arguments) throws IOException, InterruptedException {
       List<String> all =
           new ArrayList<>(
               List.of("restic", "-q", "--no-cache", "-r", folder.resolve("repo").toString()));
-      all.addAll(List.of(words));
+      all.addAll(List.of(arguments));
       return LocalProgram.output(PASSWORD, all);
     }
 
@@ -148,9 +148,9 @@ final class SnapshotPeers {
 
     @Override
     public BytesMoved captureChanged() throws IOException, InterruptedException {
-      String said = restic("--json", "backup", tree.folder().toString());
-      Matcher packed = PACKED.matcher(said);
-      Matcher added = ADDED.matcher(said);
+      String printed = restic("--json", "backup", tree.folder().toString());
+      Matcher packed = PACKED.matcher(printed);
+      Matcher added = ADDED.matcher(printed);
       boolean told = packed.find() || added.find();
       String bytes = !told ? "0" : packed.reset().find() ? packed.group(1) : added.group(1);
       return new BytesMoved(Long.parseLong(bytes), OptionalLong.empty());
@@ -206,9 +206,9 @@ final class SnapshotPeers {
       return new Docker(host, id);
     }
 
-    private String docker(String... words) throws IOException, InterruptedException {
+    private String docker(String... arguments) throws IOException, InterruptedException {
       List<String> all = new ArrayList<>(List.of("docker"));
-      all.addAll(List.of(words));
+      all.addAll(List.of(arguments));
       return LocalProgram.output(host, all).strip();
     }
 

@@ -15,13 +15,13 @@ import java.util.Random;
 record SnapshotTree(Path folder, int small, int large, int largeSize, long bytes) {
   private static final int FOLDERS = 100;
   private static final int SMALL_SIZE = 1024;
-  private static final int MOST_LARGE = 100;
-  private static final int MOST_BYTES = 500_000_000;
+  private static final int MAX_LARGE = 100;
+  private static final int MAX_BYTES = 500_000_000;
 
   /** Creates the tree; a plan with small sizes gets a small one. */
   static SnapshotTree make(Path folder, BenchPlan.Sizes sizes) throws IOException {
-    int large = Math.min(MOST_LARGE, sizes.files());
-    int largeSize = (int) (Math.min(sizes.bytes() / 2, MOST_BYTES) / large);
+    int large = Math.min(MAX_LARGE, sizes.files());
+    int largeSize = (int) (Math.min(sizes.bytes() / 2, MAX_BYTES) / large);
     return make(folder, sizes.files(), large, largeSize);
   }
 

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 /** Peers that are not there, or fail, are named with the reason and have no figures. */
 class PeersTest {
-  private final List<SkippedSubject> absent = new ArrayList<>();
+  private final List<SkippedSubject> skippedSubjects = new ArrayList<>();
 
   /** Answers as an engine does, whose commands end with {@code code}. */
   private static String engine(String request, int code) {
@@ -35,8 +35,8 @@ class PeersTest {
     return new BenchPlan.Engines("unix://" + engine.socket(), image);
   }
 
-  private List<Result> play(List<BenchSubject> contestants) throws InterruptedException {
-    return new Benchmark("work", "none", 1, 2, 1, 1, contestants, "after").run(absent);
+  private List<Result> play(List<BenchSubject> subjects) throws InterruptedException {
+    return new Benchmark("work", "none", 1, 2, 1, 1, subjects, "after").run(skippedSubjects);
   }
 
   @Test
@@ -48,7 +48,7 @@ class PeersTest {
           .extracting(result -> result.benchmark() + " " + result.subject() + " " + result.n())
           .containsExactly("work docker-api run 2", "after docker-api run 2");
       assertThat(play(api.execSubjects())).extracting(Result::n).containsExactly(2);
-      assertThat(absent).isEmpty();
+      assertThat(skippedSubjects).isEmpty();
       api.close();
       assertThat(engine.requests).last().isEqualTo("DELETE /containers/c0ffee?force=1&v=1");
       assertThat(engine.requests.stream().filter(request -> request.startsWith("DELETE")))
@@ -62,7 +62,7 @@ class PeersTest {
         DockerApi api = DockerApi.open(at(engine, "box"))) {
       assertThat(play(api.createSubjects())).isEmpty();
       assertThat(play(api.execSubjects())).isEmpty();
-      assertThat(absent)
+      assertThat(skippedSubjects)
           .containsExactly(
               new SkippedSubject("docker-api run", "failed in work: true exited with 1"),
               new SkippedSubject("docker-api exec", "failed in work: true exited with 1"));

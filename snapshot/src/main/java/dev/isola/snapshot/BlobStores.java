@@ -18,26 +18,26 @@ public final class BlobStores {
   /**
    * Returns the blob store at a location.
    *
-   * @param place empty text for {@code folder}, the path of another folder, or {@code
+   * @param location empty text for {@code folder}, the path of another folder, or {@code
    *     s3://BUCKET/PREFIX}
    * @param settings the settings of a bucket; see {@link S3Config#of}
    * @param environment the environment variables that supply missing settings
    * @throws dev.isola.spi.error.InvalidRequest if the location is invalid
    */
   public static BlobStore open(
-      String place,
+      String location,
       Path folder,
       Map<String, String> settings,
       Map<String, String> environment,
       Clock clock) {
-    if (place.isEmpty()) {
+    if (location.isEmpty()) {
       return new FolderBlobStore(folder);
     }
-    if (place.startsWith("s3:")) {
-      return new S3BlobStore(S3Config.of(place, settings, environment), clock);
+    if (location.startsWith("s3:")) {
+      return new S3BlobStore(S3Config.of(location, settings, environment), clock);
     }
     try {
-      Path other = Path.of(place);
+      Path other = Path.of(location);
       if (other.isAbsolute()) {
         return new FolderBlobStore(other);
       }
@@ -46,7 +46,7 @@ public final class BlobStores {
     }
     throw Fault.of(
             ErrorCode.INVALID_REQUEST,
-            "'" + place + "' is not a valid location for snapshots",
+            "'" + location + "' is not a valid location for snapshots",
             "use the absolute path of a folder, or s3://bucket/prefix")
         .exception();
   }

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /** Converts between the tar archive of a sandbox's files and a snapshot. */
 public final class SnapshotArchives {
   /** The padding of the last archive block is skipped, up to this many bytes. */
-  private static final long LONGEST_TAIL = 1 << 20;
+  private static final long MAX_PADDING = 1 << 20;
 
   private SnapshotArchives() {}
 
@@ -32,8 +32,8 @@ public final class SnapshotArchives {
    * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} if the archive is
    *     malformed, truncated, or has a path outside its root
    */
-  public static void importArchive(InputStream archive, SnapshotWriter taking) {
-    readArchive(archive, taking, Map.of()).entries().forEach(taking::add);
+  public static void importArchive(InputStream archive, SnapshotWriter writer) {
+    readArchive(archive, writer, Map.of()).entries().forEach(writer::add);
   }
 
   /**
@@ -75,7 +75,7 @@ public final class SnapshotArchives {
    *     malformed, truncated, or has a path outside its root
    */
   public static ArchiveContents readArchive(
-      InputStream archive, SnapshotWriter taking, Map<String, SnapshotWriter.StagedFile> before) {
+      InputStream archive, SnapshotWriter writer, Map<String, SnapshotWriter.StagedFile> before) {
     List<SnapshotWriter.StagedFile> entries = new ArrayList<>();
     List<String> marks = new ArrayList<>();
     long bytes = 0;
@@ -96,8 +96,8 @@ public final class SnapshotArchives {
           SnapshotEntry entry = entry(file);
           entries.add(
               entry.kind() == SnapshotEntry.Kind.FILE
-                  ? taking.stage(entry, reader.content())
-                  : taking.stage(entry));
+                  ? writer.stage(entry, reader.content())
+                  : writer.stage(entry));
           bytes += entry.size();
         }
         marks.add(entries.getLast().kind() == SnapshotEntry.Kind.FILE ? mark : "");
@@ -105,7 +105,7 @@ public final class SnapshotArchives {
       if (!reader.ended()) {
         throw ArchivePaths.badArchive("the archive is truncated", "the end marker is missing");
       }
-      if (archive.skip(LONGEST_TAIL) == LONGEST_TAIL) {
+      if (archive.skip(MAX_PADDING) == MAX_PADDING) {
         throw ArchivePaths.badArchive("the archive has data after its end", "more than 1 MiB");
       }
       return new ArchiveContents(entries, marks, bytes);
@@ -152,13 +152,15 @@ public final class SnapshotArchives {
   /**
    * Returns a snapshot as an archive for a sandbox to unpack. Holds one chunk in memory at a time.
    */
-  public static InputStream archive(SnapshotReader opened) {
-    return archive(opened, opened.entries().stream());
+  public static InputStream archive(SnapshotReader snapshotReader) {
+    return archive(snapshotReader, snapshotReader.entries().stream());
   }
 
-  private static InputStream archive(SnapshotReader opened, Stream<SnapshotEntry> entries) {
+  private static InputStream archive(SnapshotReader snapshotReader, Stream<SnapshotEntry> entries) {
     return new TarStream(
-        entries.<TarStream.Item>map(entry -> new Item(tree(entry), entry, opened)).iterator());
+        entries
+            .<TarStream.Item>map(entry -> new Item(tree(entry), entry, snapshotReader))
+            .iterator());
   }
 
   /**
@@ -167,25 +169,26 @@ public final class SnapshotArchives {
    *
    * @param folder a path in the snapshot
    */
-  public static InputStream archiveFolder(SnapshotReader opened, String folder) {
+  public static InputStream archiveFolder(SnapshotReader snapshotReader, String folder) {
     return archive(
-        opened,
-        opened.entries().stream()
+        snapshotReader,
+        snapshotReader.entries().stream()
             .filter(entry -> isIn(entry.path(), folder))
             .map(entry -> entry.relativeTo(folder)));
   }
 
   /** Returns a snapshot without the given folders as an archive. */
-  public static InputStream archiveExcluding(SnapshotReader opened, List<String> folders) {
+  public static InputStream archiveExcluding(SnapshotReader snapshotReader, List<String> folders) {
     return archive(
-        opened,
-        opened.entries().stream()
+        snapshotReader,
+        snapshotReader.entries().stream()
             .filter(entry -> folders.stream().noneMatch(folder -> isIn(entry.path(), folder))));
   }
 
   /** Tells whether a folder of a snapshot has any entries. */
-  public static boolean hasEntriesIn(SnapshotReader opened, String folder) {
-    return opened.entries().stream().anyMatch(entry -> entry.path().startsWith(folder + "/"));
+  public static boolean hasEntriesIn(SnapshotReader snapshotReader, String folder) {
+    return snapshotReader.entries().stream()
+        .anyMatch(entry -> entry.path().startsWith(folder + "/"));
   }
 
   /**
@@ -207,11 +210,11 @@ public final class SnapshotArchives {
     return path.equals(folder) || path.startsWith(folder + "/");
   }
 
-  private record Item(TarEntry entry, SnapshotEntry file, SnapshotReader opened)
+  private record Item(TarEntry entry, SnapshotEntry file, SnapshotReader snapshotReader)
       implements TarStream.Item {
     @Override
     public InputStream content() {
-      return opened.content(file);
+      return snapshotReader.content(file);
     }
   }
 

@@ -16,21 +16,21 @@ public final class SnapshotReader implements AutoCloseable {
   private final Snapshot snapshot;
   private final List<SnapshotEntry> entries;
   private final ChunkReader chunks;
-  private final FailpointListener steps;
-  private final Runnable leave;
+  private final FailpointListener failpoints;
+  private final Runnable onClose;
   private final AtomicBoolean closed = new AtomicBoolean();
 
   SnapshotReader(
       Snapshot snapshot,
       List<SnapshotEntry> entries,
       ChunkReader chunks,
-      FailpointListener steps,
-      Runnable leave) {
+      FailpointListener failpoints,
+      Runnable onClose) {
     this.snapshot = snapshot;
     this.entries = List.copyOf(entries);
     this.chunks = chunks;
-    this.steps = steps;
-    this.leave = leave;
+    this.failpoints = failpoints;
+    this.onClose = onClose;
   }
 
   public Snapshot snapshot() {
@@ -80,7 +80,7 @@ public final class SnapshotReader implements AutoCloseable {
     return new ChunkInputStream(
         from.iterator(),
         chunk -> {
-          steps.reached(SnapshotFailpoint.RESTORE_READ);
+          failpoints.reached(SnapshotFailpoint.RESTORE_READ);
           return chunks.read(chunk);
         });
   }
@@ -88,7 +88,7 @@ public final class SnapshotReader implements AutoCloseable {
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
-      leave.run();
+      onClose.run();
     }
   }
 }

@@ -41,25 +41,25 @@ import java.util.stream.Stream;
  */
 public final class SnapshotStore implements AutoCloseable {
   /** Only the server may read the folder. */
-  private static final FileAttribute<Set<PosixFilePermission>> OWN =
+  private static final FileAttribute<Set<PosixFilePermission>> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
-  private static final int EVERYBODY = 1 << 16;
+  private static final int MAX_PERMITS = 1 << 16;
 
   private final ChunkStore chunks;
   private final Manifests manifests;
   private final Path staging;
-  private final FailpointListener steps;
+  private final FailpointListener failpoints;
   private final List<BlobStore.Claim> claims;
-  private final Semaphore inside = new Semaphore(EVERYBODY, true);
+  private final Semaphore inside = new Semaphore(MAX_PERMITS, true);
 
   private SnapshotStore(
-      BlobStore blobs, Path staging, FailpointListener steps, List<BlobStore.Claim> claims)
+      BlobStore blobs, Path staging, FailpointListener failpoints, List<BlobStore.Claim> claims)
       throws IOException {
-    this.chunks = ChunkStore.open(blobs, staging, steps);
-    this.manifests = new Manifests(blobs, staging, steps);
+    this.chunks = ChunkStore.open(blobs, staging, failpoints);
+    this.manifests = new Manifests(blobs, staging, failpoints);
     this.staging = staging;
-    this.steps = steps;
+    this.failpoints = failpoints;
     this.claims = claims;
   }
 
@@ -73,16 +73,16 @@ public final class SnapshotStore implements AutoCloseable {
     return open(blobs, work, FailpointListener.NONE);
   }
 
-  /** Opens a store that reports its failpoints to {@code steps}. */
-  public static SnapshotStore open(BlobStore blobs, Path work, FailpointListener steps) {
+  /** Opens a store that reports its failpoints to {@code failpoints}. */
+  public static SnapshotStore open(BlobStore blobs, Path work, FailpointListener failpoints) {
     List<BlobStore.Claim> claims = new ArrayList<>();
     try {
-      Path staging = Files.createDirectories(work.resolve("staging"), OWN);
+      Path staging = Files.createDirectories(work.resolve("staging"), OWNER_ONLY);
       claims.add(FolderBlobStore.claimFolder(work));
       claims.add(blobs.claim(work));
-      steps.reached(SnapshotFailpoint.OPEN_CLAIMED);
+      failpoints.reached(SnapshotFailpoint.OPEN_CLAIMED);
       clear(staging);
-      return new SnapshotStore(blobs, staging, steps, claims);
+      return new SnapshotStore(blobs, staging, failpoints, claims);
     } catch (AlreadyClaimedException e) {
       release(claims, e);
       throw Fault.of(
@@ -144,8 +144,8 @@ public final class SnapshotStore implements AutoCloseable {
   public SnapshotWriter newWriter() {
     inside.acquireUninterruptibly();
     try {
-      steps.reached(SnapshotFailpoint.TAKE_BEGUN);
-      return new SnapshotWriter(chunks, manifests, steps, inside::release);
+      failpoints.reached(SnapshotFailpoint.TAKE_BEGUN);
+      return new SnapshotWriter(chunks, manifests, failpoints, inside::release);
     } catch (RuntimeException | Error e) {
       inside.release();
       throw e;
@@ -206,10 +206,10 @@ public final class SnapshotStore implements AutoCloseable {
     try {
       Snapshot snapshot = found(id);
       List<SnapshotEntry> entries = manifests.entries(id);
-      steps.reached(SnapshotFailpoint.RESTORE_LISTED);
+      failpoints.reached(SnapshotFailpoint.RESTORE_LISTED);
       ChunkReader reader = chunks.check(chunksOf(entries));
-      steps.reached(SnapshotFailpoint.RESTORE_CHECKED);
-      return new SnapshotReader(snapshot, entries, reader, steps, inside::release);
+      failpoints.reached(SnapshotFailpoint.RESTORE_CHECKED);
+      return new SnapshotReader(snapshot, entries, reader, failpoints, inside::release);
     } catch (IOException e) {
       inside.release();
       throw storeFailure("snapshot " + id + " cannot be read", e);
@@ -258,35 +258,35 @@ public final class SnapshotStore implements AutoCloseable {
    * until it is done.
    */
   public GarbageStats collectGarbage() {
-    inside.acquireUninterruptibly(EVERYBODY);
+    inside.acquireUninterruptibly(MAX_PERMITS);
     return collectGarbageExclusively();
   }
 
   /**
-   * Like {@link #collectGarbage()}, but gives up after {@code patience}, because a writer that
-   * reads from a slow sandbox would otherwise block new writers and readers for long. Returns empty
-   * if collection could not start.
+   * Like {@link #collectGarbage()}, but gives up after {@code timeout}, because a writer that reads
+   * from a slow sandbox would otherwise block new writers and readers for long. Returns empty if
+   * collection could not start.
    */
-  public Optional<GarbageStats> collectGarbage(Duration patience) throws InterruptedException {
-    return inside.tryAcquire(EVERYBODY, patience.toMillis(), TimeUnit.MILLISECONDS)
+  public Optional<GarbageStats> collectGarbage(Duration timeout) throws InterruptedException {
+    return inside.tryAcquire(MAX_PERMITS, timeout.toMillis(), TimeUnit.MILLISECONDS)
         ? Optional.of(collectGarbageExclusively())
         : Optional.empty();
   }
 
   private GarbageStats collectGarbageExclusively() {
     try {
-      steps.reached(SnapshotFailpoint.COLLECT_BEGUN);
+      failpoints.reached(SnapshotFailpoint.COLLECT_BEGUN);
       clear(staging);
       Set<ChunkId> needed = new HashSet<>();
       for (String id : manifests.ids()) {
         needed.addAll(chunksOf(manifests.entries(id)));
       }
-      steps.reached(SnapshotFailpoint.COLLECT_COUNTED);
+      failpoints.reached(SnapshotFailpoint.COLLECT_COUNTED);
       return chunks.collectGarbage(needed);
     } catch (IOException e) {
       throw storeFailure("garbage collection failed", e);
     } finally {
-      inside.release(EVERYBODY);
+      inside.release(MAX_PERMITS);
     }
   }
 

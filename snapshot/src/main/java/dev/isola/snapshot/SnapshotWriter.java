@@ -28,9 +28,9 @@ import org.jspecify.annotations.Nullable;
 public final class SnapshotWriter implements AutoCloseable {
   private final ChunkWriter writer;
   private final Manifests manifests;
-  private final Runnable leave;
+  private final Runnable onClose;
   private final ChunkStore chunks;
-  private final FailpointListener steps;
+  private final FailpointListener failpoints;
   private final List<StagedFile> rows = new ArrayList<>();
   private long bytes;
   private boolean closed;
@@ -79,12 +79,13 @@ public final class SnapshotWriter implements AutoCloseable {
     }
   }
 
-  SnapshotWriter(ChunkStore chunks, Manifests manifests, FailpointListener steps, Runnable leave) {
+  SnapshotWriter(
+      ChunkStore chunks, Manifests manifests, FailpointListener failpoints, Runnable onClose) {
     this.chunks = chunks;
     this.writer = chunks.writer();
-    this.steps = steps;
+    this.failpoints = failpoints;
     this.manifests = manifests;
-    this.leave = leave;
+    this.onClose = onClose;
   }
 
   /** Adds a file that this writer has staged. */
@@ -188,7 +189,7 @@ public final class SnapshotWriter implements AutoCloseable {
   public Snapshot finish(Function<Counts, Snapshot> describe) {
     try {
       writer.commit();
-      steps.reached(SnapshotFailpoint.TAKE_COMMITTED);
+      failpoints.reached(SnapshotFailpoint.TAKE_COMMITTED);
       List<SnapshotEntry> entries = rows.stream().map(StagedFile::entry).toList();
       CompressedFileList list = CompressedFileList.of(entries);
       Snapshot snapshot =
@@ -221,7 +222,7 @@ public final class SnapshotWriter implements AutoCloseable {
     } catch (IOException e) {
       throw SnapshotStore.storeFailure("unfinished files cannot be removed", e);
     } finally {
-      leave.run();
+      onClose.run();
     }
   }
 }

@@ -83,9 +83,9 @@ public enum Failpoint {
   private static final AtomicInteger LEFT;
 
   static {
-    String[] wanted = System.getProperty("isola.failpoint", "").split(":", -1);
-    ARMED = wanted[0].isEmpty() ? null : named(wanted[0]);
-    LEFT = new AtomicInteger(wanted.length > 1 ? Integer.parseInt(wanted[1]) : 1);
+    String[] requested = System.getProperty("isola.failpoint", "").split(":", -1);
+    ARMED = requested[0].isEmpty() ? null : named(requested[0]);
+    LEFT = new AtomicInteger(requested.length > 1 ? Integer.parseInt(requested[1]) : 1);
   }
 
   private static Failpoint named(String text) {

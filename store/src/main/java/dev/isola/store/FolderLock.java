@@ -28,7 +28,7 @@ final class FolderLock implements AutoCloseable {
    * The folders that this process has locked. A second channel must not even be opened on a locked
    * file, because closing it would release the lock of the first channel.
    */
-  private static final Set<Path> OURS = ConcurrentHashMap.newKeySet();
+  private static final Set<Path> LOCKED = ConcurrentHashMap.newKeySet();
 
   private final Path folder;
   private final FileChannel channel;
@@ -43,10 +43,10 @@ final class FolderLock implements AutoCloseable {
    *
    * @throws dev.isola.spi.error.Conflict if another owner holds the lock
    */
-  static FolderLock acquire(Path wanted) {
-    Path folder = made(wanted);
+  static FolderLock acquire(Path requested) {
+    Path folder = createFolder(requested);
     long pid = ProcessHandle.current().pid();
-    if (!OURS.add(folder)) {
+    if (!LOCKED.add(folder)) {
       throw refused(folder, Long.toString(pid));
     }
     boolean taken = false;
@@ -73,7 +73,7 @@ final class FolderLock implements AutoCloseable {
       throw unusable(folder, e);
     } finally {
       if (!taken) {
-        OURS.remove(folder);
+        LOCKED.remove(folder);
       }
     }
   }
@@ -90,11 +90,11 @@ final class FolderLock implements AutoCloseable {
     } catch (IOException e) {
       throw unusable(folder, e);
     } finally {
-      OURS.remove(folder);
+      LOCKED.remove(folder);
     }
   }
 
-  private static Path made(Path folder) {
+  private static Path createFolder(Path folder) {
     try {
       Files.createDirectories(
           folder,

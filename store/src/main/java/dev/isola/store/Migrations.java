@@ -35,7 +35,7 @@ record Migrations(List<Migration> steps) {
    * @throws dev.isola.spi.error.Conflict if the schema was created by a newer version of Isola, or
    *     by one with different migrations
    */
-  void apply(Connection connection, String place) throws SQLException {
+  void apply(Connection connection, String databaseName) throws SQLException {
     Sql.update(
         connection,
         "create table if not exists "
@@ -48,7 +48,7 @@ record Migrations(List<Migration> steps) {
             "select version, checksum from " + TABLE,
             row -> Map.entry(row.number("version"), row.text("checksum")))
         .forEach(step -> applied.put(step.getKey(), step.getValue()));
-    refuseNewer(applied, place);
+    refuseNewer(applied, databaseName);
     for (Migration step : steps) {
       String before = applied.get((long) step.version());
       if (before == null) {
@@ -56,21 +56,24 @@ record Migrations(List<Migration> steps) {
       } else if (!before.equals(step.checksum())) {
         throw Fault.of(
                 ErrorCode.CONFLICT,
-                "the ledger " + place + " was created with a different migration " + step.version(),
+                "the ledger "
+                    + databaseName
+                    + " was created with a different migration "
+                    + step.version(),
                 "run the version of Isola that created it; the ledger is unchanged")
             .exception();
       }
     }
   }
 
-  private void refuseNewer(Map<Long, String> applied, String place) {
+  private void refuseNewer(Map<Long, String> applied, String databaseName) {
     long known = steps.isEmpty() ? 0 : steps.getLast().version();
     long found = applied.keySet().stream().mapToLong(version -> version).max().orElse(0);
     if (found > known) {
       throw Fault.of(
               ErrorCode.CONFLICT,
               "the ledger "
-                  + place
+                  + databaseName
                   + " has schema version "
                   + found
                   + ", this version of Isola supports up to "

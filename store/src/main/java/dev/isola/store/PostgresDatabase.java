@@ -28,28 +28,28 @@ final class PostgresDatabase implements Database {
 
   private final SchemaLock lock;
   private final HikariDataSource pool;
-  private final String place;
+  private final String databaseName;
   private final PostgresExceptionTranslator failures;
   private final Duration deadline;
 
   private PostgresDatabase(
-      SchemaLock lock, HikariDataSource pool, String place, Duration deadline) {
+      SchemaLock lock, HikariDataSource pool, String databaseName, Duration deadline) {
     this.lock = lock;
     this.pool = pool;
-    this.place = place;
-    this.failures = new PostgresExceptionTranslator(place, deadline);
+    this.databaseName = databaseName;
+    this.failures = new PostgresExceptionTranslator(databaseName, deadline);
     this.deadline = deadline;
   }
 
   static PostgresDatabase open(
       LedgerConfig.Server server, Duration deadline, Migrations migrations) {
-    String place = place(server);
-    SchemaLock lock = lock(server, deadline, place, migrations);
+    String databaseName = databaseName(server);
+    SchemaLock lock = lock(server, deadline, databaseName, migrations);
     boolean opened = false;
     try {
-      HikariDataSource pool = pool(server, deadline, place, lock);
+      HikariDataSource pool = pool(server, deadline, databaseName, lock);
       opened = true;
-      return new PostgresDatabase(lock, pool, place, deadline);
+      return new PostgresDatabase(lock, pool, databaseName, deadline);
     } finally {
       if (!opened) {
         lock.close();
@@ -58,7 +58,7 @@ final class PostgresDatabase implements Database {
   }
 
   private static SchemaLock lock(
-      LedgerConfig.Server server, Duration deadline, String place, Migrations migrations) {
+      LedgerConfig.Server server, Duration deadline, String databaseName, Migrations migrations) {
     Properties properties = new Properties();
     properties.setProperty("user", server.user());
     properties.setProperty("password", new String(server.password().reveal(), UTF_8));
@@ -68,21 +68,21 @@ final class PostgresDatabase implements Database {
       return SchemaLock.acquire(
           session,
           server.schema(),
-          place,
+          databaseName,
           deadline,
           own -> {
             try (Statement statement = own.createStatement()) {
               statement.execute(sessionSettings(deadline));
             }
-            prepare(own, server.schema(), place, migrations);
+            prepare(own, server.schema(), databaseName, migrations);
           });
     } catch (SQLException e) {
-      throw new PostgresExceptionTranslator(place, deadline).translate(e, false);
+      throw new PostgresExceptionTranslator(databaseName, deadline).translate(e, false);
     }
   }
 
   /** Returns the name of the database for messages, without URL options and user. */
-  private static String place(LedgerConfig.Server server) {
+  private static String databaseName(LedgerConfig.Server server) {
     String address =
         server
             .url()
@@ -93,7 +93,7 @@ final class PostgresDatabase implements Database {
   }
 
   private static HikariDataSource pool(
-      LedgerConfig.Server server, Duration deadline, String place, SchemaLock lock) {
+      LedgerConfig.Server server, Duration deadline, String databaseName, SchemaLock lock) {
     HikariConfig config = new HikariConfig();
     config.setPoolName("isola-ledger");
     config.setJdbcUrl(server.url());
@@ -113,8 +113,8 @@ final class PostgresDatabase implements Database {
     } catch (HikariPool.PoolInitializationException e) {
       SQLException cause = sqlCause(e);
       throw cause != null
-          ? new PostgresExceptionTranslator(place, deadline).translate(cause, false)
-          : SqlExceptionTranslator.unreachable(place, "no connection", e);
+          ? new PostgresExceptionTranslator(databaseName, deadline).translate(cause, false)
+          : SqlExceptionTranslator.unreachable(databaseName, "no connection", e);
     } catch (RuntimeException e) {
       // The driver rejected the URL, whose text may contain a password.
       throw wrongUrl();
@@ -175,8 +175,8 @@ final class PostgresDatabase implements Database {
         false);
   }
 
-  private static void prepare(Connection c, String schema, String place, Migrations migrations)
-      throws SQLException {
+  private static void prepare(
+      Connection c, String schema, String databaseName, Migrations migrations) throws SQLException {
     if (Sql.one(c, "select 1 from pg_namespace where nspname = ?", row -> true, schema).isEmpty()) {
       Sql.update(c, "create schema " + schema);
     }
@@ -190,11 +190,11 @@ final class PostgresDatabase implements Database {
     if (!tables.isEmpty() && !tables.contains(Migrations.TABLE)) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              place + ", contains tables of another program; it is unchanged",
+              databaseName + ", contains tables of another program; it is unchanged",
               "use another schema")
           .exception();
     }
-    migrations.apply(c, place);
+    migrations.apply(c, databaseName);
   }
 
   @Override
@@ -268,7 +268,7 @@ final class PostgresDatabase implements Database {
 
   private Connection connection() throws SQLException {
     if (pool.isClosed()) {
-      throw SqlExceptionTranslator.closed(place);
+      throw SqlExceptionTranslator.closed(databaseName);
     }
     try {
       return pool.getConnection();
@@ -279,13 +279,13 @@ final class PostgresDatabase implements Database {
 
   private SandboxException noConnection(SQLTransientConnectionException error) {
     if (Thread.currentThread().isInterrupted()) {
-      return SqlExceptionTranslator.cancelled(place, error);
+      return SqlExceptionTranslator.cancelled(databaseName, error);
     }
     // The pool's own error only reports a timeout; the last connection failure has the reason.
     SQLException cause = sqlCause(error);
     return cause != null
         ? failures.translate(cause, false)
-        : SqlExceptionTranslator.deadlineExceeded(place, deadline, error);
+        : SqlExceptionTranslator.deadlineExceeded(databaseName, deadline, error);
   }
 
   /**

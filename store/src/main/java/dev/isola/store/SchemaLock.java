@@ -21,9 +21,9 @@ final class SchemaLock implements AutoCloseable {
   static final String NOT_OWNER = "IS001";
 
   /** The sessions of a killed process end only when the server notices. */
-  private static final Duration PATIENCE = Duration.ofSeconds(3);
+  private static final Duration ACQUIRE_TIMEOUT = Duration.ofSeconds(3);
 
-  private static final long LOOK_AGAIN_NANOS = 20_000_000;
+  private static final long POLL_NANOS = 20_000_000;
   private static final String TABLE = "schema_owner";
 
   private final Connection session;
@@ -48,14 +48,19 @@ final class SchemaLock implements AutoCloseable {
    * @throws dev.isola.spi.error.Conflict if another process owns the schema
    */
   static SchemaLock acquire(
-      Connection session, String schema, String place, Duration deadline, Preparation preparation)
+      Connection session,
+      String schema,
+      String databaseName,
+      Duration deadline,
+      Preparation preparation)
       throws SQLException {
     SchemaLock lock =
         new SchemaLock(
             session, schema, "pid " + ProcessHandle.current().pid() + " " + UUID.randomUUID());
     boolean taken = false;
     try {
-      lock.acquireExclusively(place, deadline.compareTo(PATIENCE) < 0 ? deadline : PATIENCE);
+      lock.acquireExclusively(
+          databaseName, deadline.compareTo(ACQUIRE_TIMEOUT) < 0 ? deadline : ACQUIRE_TIMEOUT);
       session.setAutoCommit(false);
       preparation.run(session);
       lock.recordOwner();
@@ -72,17 +77,17 @@ final class SchemaLock implements AutoCloseable {
     }
   }
 
-  private void acquireExclusively(String place, Duration patience) throws SQLException {
-    long until = System.nanoTime() + patience.toNanos();
+  private void acquireExclusively(String databaseName, Duration timeout) throws SQLException {
+    long until = System.nanoTime() + timeout.toNanos();
     while (!Sql.one(
             session,
             "select case when pg_try_advisory_lock(" + key() + ") then 1 else 0 end as taken",
             row -> row.number("taken") == 1)
         .orElse(false)) {
       if (System.nanoTime() - until > 0) {
-        throw refused(place, recordedOwner());
+        throw refused(databaseName, recordedOwner());
       }
-      LockSupport.parkNanos(LOOK_AGAIN_NANOS);
+      LockSupport.parkNanos(POLL_NANOS);
     }
   }
 
@@ -128,10 +133,10 @@ final class SchemaLock implements AutoCloseable {
         + "'; end if; end $$";
   }
 
-  private static SandboxException refused(String place, String owner) {
+  private static SandboxException refused(String databaseName, String owner) {
     return Fault.of(
             ErrorCode.CONFLICT,
-            "the ledger " + place + " is in use by another Isola server, " + owner,
+            "the ledger " + databaseName + " is in use by another Isola server, " + owner,
             "stop the other server, or use another schema for this one")
         .with("owner", owner)
         .exception();

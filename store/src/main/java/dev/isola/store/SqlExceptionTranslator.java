@@ -18,29 +18,29 @@ interface SqlExceptionTranslator {
    */
   SandboxException translate(SQLException error, boolean committing);
 
-  static SandboxException outcomeUnknown(String place, @Nullable Throwable cause) {
+  static SandboxException outcomeUnknown(String databaseName, @Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.OUTCOME_UNKNOWN,
-            "the ledger " + place + " did not confirm whether the write was committed",
+            "the ledger " + databaseName + " did not confirm whether the write was committed",
             "read the entry before retrying the write")
         .exception(cause);
   }
 
-  static SandboxException diskFull(String place, SQLException cause) {
+  static SandboxException diskFull(String databaseName, SQLException cause) {
     return Fault.of(
             ErrorCode.DISK_FULL,
-            "the disk of the ledger " + place + " is full; nothing was written",
+            "the disk of the ledger " + databaseName + " is full; nothing was written",
             "free disk space; the ledger then continues without a restart")
         .with("resource", "disk")
         .exception(cause);
   }
 
   static SandboxException deadlineExceeded(
-      String place, Duration deadline, @Nullable Throwable cause) {
+      String databaseName, Duration deadline, @Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
             "the ledger "
-                + place
+                + databaseName
                 + " did not complete the call within "
                 + deadline.toMillis()
                 + " ms; nothing was written",
@@ -48,34 +48,34 @@ interface SqlExceptionTranslator {
         .exception(cause);
   }
 
-  static SandboxException cancelled(String place, @Nullable Throwable cause) {
+  static SandboxException cancelled(String databaseName, @Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.CANCELLED,
-            "the call to the ledger " + place + " was interrupted; nothing was written",
+            "the call to the ledger " + databaseName + " was interrupted; nothing was written",
             "")
         .exception(cause);
   }
 
-  static SandboxException closed(String place) {
+  static SandboxException closed(String databaseName) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "the ledger " + place + " is closed",
+            "the ledger " + databaseName + " is closed",
             "open the ledger again")
         .exception();
   }
 
-  static SandboxException unreachable(String place, String code, @Nullable Throwable cause) {
+  static SandboxException unreachable(String databaseName, String code, @Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "the ledger " + place + " is unavailable (" + code + ")",
+            "the ledger " + databaseName + " is unavailable (" + code + ")",
             "check that the database is running and reachable")
         .exception(cause);
   }
 
-  static SandboxException bug(String place, String code, @Nullable Throwable cause) {
+  static SandboxException bug(String databaseName, String code, @Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.INTERNAL,
-            "the ledger " + place + " rejected a statement (" + code + ")",
+            "the ledger " + databaseName + " rejected a statement (" + code + ")",
             "report this with the server's log")
         .exception(cause);
   }

@@ -43,7 +43,7 @@ final class SqliteDatabase implements Database {
     try {
       connection = file.writer();
       Sql.update(connection, "begin immediate");
-      migrations.apply(connection, file.failures().place());
+      migrations.apply(connection, file.failures().databaseName());
       Sql.update(connection, "commit");
       SqliteReaders readers = new SqliteReaders(file, deadline);
       SqliteWriter writer = new SqliteWriter(connection, file.failures(), deadline);

@@ -15,27 +15,27 @@ record SqliteExceptionTranslator(Path file, Duration deadline) implements SqlExc
   @Override
   public SandboxException translate(SQLException error, boolean committing) {
     if (!(error instanceof SQLiteException sqlite)) {
-      return SqlExceptionTranslator.bug(place(), "a driver error", error);
+      return SqlExceptionTranslator.bug(databaseName(), "a driver error", error);
     }
     SQLiteErrorCode code = sqlite.getResultCode();
     // The low byte is the primary result code; the other bits are the extended code.
     return switch (code.code & 0xff) {
-      case 13 -> SqlExceptionTranslator.diskFull(place(), error);
-      case 5, 6, 9 -> SqlExceptionTranslator.deadlineExceeded(place(), deadline, error);
+      case 13 -> SqlExceptionTranslator.diskFull(databaseName(), error);
+      case 5, 6, 9 -> SqlExceptionTranslator.deadlineExceeded(databaseName(), deadline, error);
       case 11, 26 -> damaged(code.name(), error);
       case 10, 14 ->
           committing
-              ? SqlExceptionTranslator.outcomeUnknown(place(), error)
-              : SqlExceptionTranslator.unreachable(place(), code.name(), error);
+              ? SqlExceptionTranslator.outcomeUnknown(databaseName(), error)
+              : SqlExceptionTranslator.unreachable(databaseName(), code.name(), error);
       case 3, 8, 23 -> notAllowed(code.name(), error);
       default ->
           committing
-              ? SqlExceptionTranslator.outcomeUnknown(place(), error)
-              : SqlExceptionTranslator.bug(place(), code.name(), error);
+              ? SqlExceptionTranslator.outcomeUnknown(databaseName(), error)
+              : SqlExceptionTranslator.bug(databaseName(), code.name(), error);
     };
   }
 
-  String place() {
+  String databaseName() {
     return file.toString();
   }
 

@@ -70,7 +70,7 @@ final class SqliteFile {
         create();
       }
     } catch (IOException e) {
-      throw SqlExceptionTranslator.unreachable(failures.place(), e.toString(), e);
+      throw SqlExceptionTranslator.unreachable(failures.databaseName(), e.toString(), e);
     } catch (SQLException e) {
       throw failures.translate(e, false);
     }
@@ -96,14 +96,14 @@ final class SqliteFile {
     return connect(config, file);
   }
 
-  private Connection connect(SQLiteConfig config, Path place) throws SQLException {
+  private Connection connect(SQLiteConfig config, Path path) throws SQLException {
     try {
       SqliteNative.useFolder(folder);
     } catch (IOException e) {
       throw SqlExceptionTranslator.unreachable(
-          failures.place(), "the SQLite library cannot be extracted: " + e, e);
+          failures.databaseName(), "the SQLite library cannot be extracted: " + e, e);
     }
-    return config.createConnection("jdbc:sqlite:" + place);
+    return config.createConnection("jdbc:sqlite:" + path);
   }
 
   private SQLiteConfig config() {

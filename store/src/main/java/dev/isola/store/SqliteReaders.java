@@ -74,20 +74,20 @@ final class SqliteReaders implements AutoCloseable {
   private Reader take() {
     try {
       if (closed) {
-        throw SqlExceptionTranslator.closed(failures.place());
+        throw SqlExceptionTranslator.closed(failures.databaseName());
       }
       Reader reader = free.poll(deadline.toNanos(), TimeUnit.NANOSECONDS);
       if (reader == null) {
-        throw SqlExceptionTranslator.deadlineExceeded(failures.place(), deadline, null);
+        throw SqlExceptionTranslator.deadlineExceeded(failures.databaseName(), deadline, null);
       }
       if (closed) {
         free.add(reader);
-        throw SqlExceptionTranslator.closed(failures.place());
+        throw SqlExceptionTranslator.closed(failures.databaseName());
       }
       return reader;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw SqlExceptionTranslator.cancelled(failures.place(), e);
+      throw SqlExceptionTranslator.cancelled(failures.databaseName(), e);
     }
   }
 

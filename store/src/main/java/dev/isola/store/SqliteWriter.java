@@ -43,25 +43,25 @@ final class SqliteWriter implements AutoCloseable {
     WriteJob<T> job = new WriteJob<>(work);
     try {
       if (closed) {
-        throw SqlExceptionTranslator.closed(failures.place());
+        throw SqlExceptionTranslator.closed(failures.databaseName());
       }
       if (!waiting.offer(job, deadline.toNanos(), TimeUnit.NANOSECONDS)) {
-        throw SqlExceptionTranslator.deadlineExceeded(failures.place(), deadline, null);
+        throw SqlExceptionTranslator.deadlineExceeded(failures.databaseName(), deadline, null);
       }
       if (closed && job.abandon()) {
-        throw SqlExceptionTranslator.closed(failures.place());
+        throw SqlExceptionTranslator.closed(failures.databaseName());
       }
       if (job.await(end - System.nanoTime())) {
         return job.result();
       }
       throw job.abandon()
-          ? SqlExceptionTranslator.deadlineExceeded(failures.place(), deadline, null)
-          : SqlExceptionTranslator.outcomeUnknown(failures.place(), null);
+          ? SqlExceptionTranslator.deadlineExceeded(failures.databaseName(), deadline, null)
+          : SqlExceptionTranslator.outcomeUnknown(failures.databaseName(), null);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw job.abandon()
-          ? SqlExceptionTranslator.cancelled(failures.place(), e)
-          : SqlExceptionTranslator.outcomeUnknown(failures.place(), e);
+          ? SqlExceptionTranslator.cancelled(failures.databaseName(), e)
+          : SqlExceptionTranslator.outcomeUnknown(failures.databaseName(), e);
     }
   }
 
@@ -161,7 +161,7 @@ final class SqliteWriter implements AutoCloseable {
     }
     for (WriteJob<?> late : waiting) {
       if (late.begin()) {
-        late.fail(SqlExceptionTranslator.closed(failures.place()));
+        late.fail(SqlExceptionTranslator.closed(failures.databaseName()));
       }
     }
     try {

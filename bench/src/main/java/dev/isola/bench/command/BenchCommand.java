@@ -42,7 +42,7 @@ final class BenchCommand implements CliCommand {
             + " with restore and forks), fork (ten at once);",
         "then the providers to measure (default: all)."
       })
-  private List<String> words = new ArrayList<>();
+  private List<String> arguments = new ArrayList<>();
 
   @Option(
       names = "--provider",
@@ -107,7 +107,7 @@ final class BenchCommand implements CliCommand {
   private BenchPlan plan() {
     Set<String> benchmarks = new LinkedHashSet<>();
     List<String> providers = new ArrayList<>();
-    for (String word : words) {
+    for (String word : arguments) {
       if (Bench.BENCHMARKS.contains(word)) {
         benchmarks.add(word);
       } else if (benchmarks.isEmpty()) {
@@ -147,13 +147,13 @@ final class BenchCommand implements CliCommand {
         image == null ? BenchPlan.Engines.DEFAULT.image() : image);
   }
 
-  private static Set<String> known(String thing, List<String> words, List<String> known) {
-    for (String word : words) {
+  private static Set<String> known(String thing, List<String> arguments, List<String> known) {
+    for (String word : arguments) {
       if (!known.contains(word)) {
         throw ProviderFactorySelection.unknown(thing, word, known);
       }
     }
-    return new LinkedHashSet<>(words);
+    return new LinkedHashSet<>(arguments);
   }
 
   private static OptionalInt number(String option, @Nullable String text, String of, int most) {

@@ -111,8 +111,9 @@ final class BenchReport implements Bench.Listener {
       return;
     }
     comparisons(report.comparisons()).forEach(console::print);
-    for (SkippedSubject absent : report.skipped()) {
-      console.print("NOT RUN: " + absent.subject() + ": " + absent.reason() + "\n");
+    for (SkippedSubject skippedSubjects : report.skipped()) {
+      console.print(
+          "NOT RUN: " + skippedSubjects.subject() + ": " + skippedSubjects.reason() + "\n");
     }
     console.print(machine(report.machine()));
   }

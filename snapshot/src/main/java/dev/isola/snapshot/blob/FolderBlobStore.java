@@ -24,21 +24,21 @@ import java.util.stream.Stream;
 /** A blob store in a local folder. A file is synced to disk before it gets its name. */
 public final class FolderBlobStore implements BlobStore {
   /** Only the server may read the folder. */
-  private static final FileAttribute<Set<PosixFilePermission>> OWN =
+  private static final FileAttribute<Set<PosixFilePermission>> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
   private static final String LOCK = "lock";
 
   private final Path folder;
-  private final FailpointListener steps;
+  private final FailpointListener failpoints;
 
   public FolderBlobStore(Path folder) {
     this(folder, FailpointListener.NONE);
   }
 
-  public FolderBlobStore(Path folder, FailpointListener steps) {
+  public FolderBlobStore(Path folder, FailpointListener failpoints) {
     this.folder = folder;
-    this.steps = steps;
+    this.failpoints = failpoints;
   }
 
   @Override
@@ -52,7 +52,7 @@ public final class FolderBlobStore implements BlobStore {
    */
   public static Claim claimFolder(Path folder) throws IOException {
     if (!Files.isDirectory(folder)) {
-      Files.createDirectories(folder, OWN);
+      Files.createDirectories(folder, OWNER_ONLY);
       sync(folderOf(folder.toAbsolutePath()));
     }
     FileChannel channel =
@@ -73,15 +73,15 @@ public final class FolderBlobStore implements BlobStore {
   @Override
   public void put(String name, Path file) throws IOException {
     sync(file);
-    steps.reached(SnapshotFailpoint.FILE_SYNCED);
+    failpoints.reached(SnapshotFailpoint.FILE_SYNCED);
     Path target = folder.resolve(name);
     Path parent = folderOf(target);
     if (!Files.isDirectory(parent)) {
-      Files.createDirectories(parent, OWN);
+      Files.createDirectories(parent, OWNER_ONLY);
       sync(folder);
     }
     Files.move(file, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-    steps.reached(SnapshotFailpoint.FILE_NAMED);
+    failpoints.reached(SnapshotFailpoint.FILE_NAMED);
     sync(parent);
   }
 
@@ -142,7 +142,7 @@ public final class FolderBlobStore implements BlobStore {
   public void remove(String name) throws IOException {
     Path target = folder.resolve(name);
     if (Files.deleteIfExists(target)) {
-      steps.reached(SnapshotFailpoint.FILE_REMOVED);
+      failpoints.reached(SnapshotFailpoint.FILE_REMOVED);
       sync(folderOf(target));
     }
   }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class BoundedExecutor {
   /** The minimum size counted for a task, because a queued task takes memory itself. */
-  private static final int LEAST = 4 << 10;
+  private static final int MIN_WEIGHT = 4 << 10;
 
   private final Executor threads;
   private final int budget;
@@ -36,7 +36,7 @@ final class BoundedExecutor {
 
   /** Submits a task, blocking until the budget has room for {@code bytes}. */
   void submit(int bytes, IoTask work) throws IOException {
-    int weight = Math.clamp(bytes, LEAST, budget);
+    int weight = Math.clamp(bytes, MIN_WEIGHT, budget);
     left.acquireUninterruptibly(weight);
     try {
       check();

@@ -9,7 +9,7 @@ import java.util.Map;
 /** Chunks that are adjacent in a pack and read together. Uses identity equality. */
 final class ChunkRun {
   /** The maximum number of bytes per read, unless a single chunk is longer. */
-  static final int LONGEST = 4 << 20;
+  static final int MAX_BYTES = 4 << 20;
 
   /** The maximum gap between two chunks that are read together. */
   private static final int GAP = 64 << 10;
@@ -31,25 +31,25 @@ final class ChunkRun {
     sorted.sort(
         Map.Entry.comparingByValue(
             Comparator.comparing(ChunkLocation::pack).thenComparingLong(ChunkLocation::offset)));
-    List<ChunkRun> stretches = new ArrayList<>();
+    List<ChunkRun> runs = new ArrayList<>();
     for (Map.Entry<ChunkId, ChunkLocation> one : sorted) {
-      if (stretches.isEmpty() || !stretches.getLast().reaches(one.getValue())) {
-        stretches.add(new ChunkRun(one.getValue()));
+      if (runs.isEmpty() || !runs.getLast().reaches(one.getValue())) {
+        runs.add(new ChunkRun(one.getValue()));
       }
-      stretches.getLast().add(one.getKey(), one.getValue());
+      runs.getLast().add(one.getKey(), one.getValue());
     }
-    return stretches;
+    return runs;
   }
 
-  private boolean reaches(ChunkLocation place) {
-    return place.pack().equals(pack)
-        && place.offset() <= end + GAP
-        && place.end() <= offset + LONGEST;
+  private boolean reaches(ChunkLocation location) {
+    return location.pack().equals(pack)
+        && location.offset() <= end + GAP
+        && location.end() <= offset + MAX_BYTES;
   }
 
-  private void add(ChunkId id, ChunkLocation place) {
-    chunks.put(id, place);
-    end = Math.max(end, place.end());
+  private void add(ChunkId id, ChunkLocation location) {
+    chunks.put(id, location);
+    end = Math.max(end, location.end());
   }
 
   String pack() {
@@ -69,8 +69,8 @@ final class ChunkRun {
   }
 
   /** Returns the position of a compressed chunk within the bytes of the run. */
-  int begin(ChunkLocation place) {
-    return Math.toIntExact(place.offset() - offset);
+  int begin(ChunkLocation location) {
+    return Math.toIntExact(location.offset() - offset);
   }
 
   /**
@@ -80,14 +80,15 @@ final class ChunkRun {
    * @throws DamagedException if the chunk is corrupt
    */
   byte[] content(ChunkId id, byte[] bytes) throws DamagedException {
-    ChunkLocation place = chunks.get(id);
-    if (place == null) {
+    ChunkLocation location = chunks.get(id);
+    if (location == null) {
       throw new IllegalArgumentException("no chunk " + id + " in this run");
     }
-    return ZstdDecompressor.decompress(bytes, begin(place), place.length(), place.size())
+    return ZstdDecompressor.decompress(bytes, begin(location), location.length(), location.size())
         .filter(content -> ChunkId.of(content, 0, content.length).equals(id))
         .orElseThrow(
             () ->
-                new DamagedException(pack, "the chunk at byte " + place.offset() + " is corrupt"));
+                new DamagedException(
+                    pack, "the chunk at byte " + location.offset() + " is corrupt"));
   }
 }

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ChunkWriter implements AutoCloseable {
   /** Large enough to amortize the overhead per pack, small enough to rewrite. */
-  private static final long FULL = 16L << 20;
+  private static final long PACK_SIZE = 16L << 20;
 
   /** The maximum number of bytes in progress. */
   private static final int BUDGET = 32 << 20;
@@ -29,22 +29,26 @@ public final class ChunkWriter implements AutoCloseable {
   private final ChunkStore store;
   private final BlobStore blobs;
   private final Path staging;
-  private final FailpointListener steps;
-  private final BoundedExecutor flight;
+  private final FailpointListener failpoints;
+  private final BoundedExecutor executor;
   private final Chunker chunker = new Chunker();
-  private final Set<ChunkId> mine = ConcurrentHashMap.newKeySet();
+  private final Set<ChunkId> pending = ConcurrentHashMap.newKeySet();
   private final LongAdder newBytes = new LongAdder();
   private final LongAdder storedBytes = new LongAdder();
   private final ReentrantLock packing = new ReentrantLock();
   private @Nullable PackWriter pack;
 
   ChunkWriter(
-      ChunkStore store, BlobStore blobs, Path staging, FailpointListener steps, Executor threads) {
+      ChunkStore store,
+      BlobStore blobs,
+      Path staging,
+      FailpointListener failpoints,
+      Executor threads) {
     this.store = store;
     this.blobs = blobs;
     this.staging = staging;
-    this.steps = steps;
-    this.flight = new BoundedExecutor(threads, BUDGET);
+    this.failpoints = failpoints;
+    this.executor = new BoundedExecutor(threads, BUDGET);
   }
 
   /** The content of a file. Its chunks are known after {@link ChunkWriter#commit}. */
@@ -89,7 +93,7 @@ public final class ChunkWriter implements AutoCloseable {
             PendingChunk cut = new PendingChunk();
             to.cuts.add(cut);
             to.size += bytes.length;
-            flight.submit(bytes.length, () -> keep(bytes, cut));
+            executor.submit(bytes.length, () -> keep(bytes, cut));
           }
 
           @Override
@@ -116,7 +120,7 @@ public final class ChunkWriter implements AutoCloseable {
   private void keep(byte[] bytes, PendingChunk cut) throws IOException {
     ChunkId id = ChunkId.of(bytes, 0, bytes.length);
     cut.id = id;
-    if (store.contains(id) || !mine.add(id)) {
+    if (store.contains(id) || !pending.add(id)) {
       return;
     }
     PackWriter full;
@@ -132,17 +136,17 @@ public final class ChunkWriter implements AutoCloseable {
   }
 
   /** Returns the pack if it is now full. */
-  private @Nullable PackWriter write(ChunkId id, byte[] squeezed, int length, int size)
+  private @Nullable PackWriter write(ChunkId id, byte[] compressed, int length, int size)
       throws IOException {
     packing.lock();
     try {
       PackWriter open = pack;
       if (open == null) {
-        open = new PackWriter(staging, steps);
+        open = new PackWriter(staging, failpoints);
         pack = open;
       }
-      open.add(id, squeezed, 0, length, size);
-      if (open.size() < FULL) {
+      open.add(id, compressed, 0, length, size);
+      if (open.size() < PACK_SIZE) {
         return null;
       }
       pack = null;
@@ -160,7 +164,7 @@ public final class ChunkWriter implements AutoCloseable {
 
   /** Returns when everything added is durable. */
   public void commit() throws IOException {
-    flight.await();
+    executor.await();
     PackWriter open = pack;
     pack = null;
     if (open != null) {
@@ -180,7 +184,7 @@ public final class ChunkWriter implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    flight.cancel();
+    executor.cancel();
     PackWriter open = pack;
     pack = null;
     if (open != null) {

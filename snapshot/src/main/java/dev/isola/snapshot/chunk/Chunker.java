@@ -30,9 +30,9 @@ public final class Chunker {
   /**
    * Hash bits that must be zero at a boundary: more of them below the average size, fewer above.
    */
-  private static final long STRICT = mask(21);
+  private static final long STRICT_MASK = mask(21);
 
-  private static final long LENIENT = mask(17);
+  private static final long LENIENT_MASK = mask(17);
   private static final long[] GEAR = gear();
 
   /** Twice the maximum chunk size, so that the remainder rarely has to be moved. */
@@ -128,13 +128,13 @@ public final class Chunker {
     int at = begin + MIN_SIZE;
     for (; at < usual; at++) {
       hash = (hash << 1) + GEAR[buffer[at] & 0xff];
-      if ((hash & STRICT) == 0) {
+      if ((hash & STRICT_MASK) == 0) {
         return at + 1 - begin;
       }
     }
     for (int last = begin + available; at < last; at++) {
       hash = (hash << 1) + GEAR[buffer[at] & 0xff];
-      if ((hash & LENIENT) == 0) {
+      if ((hash & LENIENT_MASK) == 0) {
         return at + 1 - begin;
       }
     }

@@ -14,16 +14,16 @@ import java.util.Set;
 final class GarbageCollection {
   private final ChunkStore store;
   private final BlobStore blobs;
-  private final FailpointListener steps;
+  private final FailpointListener failpoints;
   private final Set<ChunkId> needed;
   private int packs;
   private long bytes;
 
   GarbageCollection(
-      ChunkStore store, BlobStore blobs, FailpointListener steps, Set<ChunkId> needed) {
+      ChunkStore store, BlobStore blobs, FailpointListener failpoints, Set<ChunkId> needed) {
     this.store = store;
     this.blobs = blobs;
-    this.steps = steps;
+    this.failpoints = failpoints;
     this.needed = needed;
   }
 
@@ -54,7 +54,7 @@ final class GarbageCollection {
       long size = blobs.size(name);
       if (kept.isEmpty()) {
         remove(name, rows.keySet(), size);
-        steps.reached(SnapshotFailpoint.COLLECT_REMOVED);
+        failpoints.reached(SnapshotFailpoint.COLLECT_REMOVED);
       } else if (used < unused) {
         sparse.add(new Sparse(name, size, kept, rows.keySet()));
       }
@@ -72,9 +72,9 @@ final class GarbageCollection {
     } catch (DamagedException e) {
       return; // The pack stays; verify reports it, and so does opening a snapshot that needs it.
     }
-    steps.reached(SnapshotFailpoint.COLLECT_REWRITTEN);
+    failpoints.reached(SnapshotFailpoint.COLLECT_REWRITTEN);
     remove(pack.name(), pack.all(), pack.size() - written);
-    steps.reached(SnapshotFailpoint.COLLECT_REPLACED);
+    failpoints.reached(SnapshotFailpoint.COLLECT_REPLACED);
   }
 
   private void remove(String name, Set<ChunkId> chunks, long freed) throws IOException {

@@ -25,7 +25,7 @@ final class Pack {
   static final int FOOTER_SIZE = Integer.BYTES + ChunkId.BYTES + END_MAGIC.length;
 
   /** More rows than a pack of normal size could have with chunks of one byte. */
-  private static final int MOST_ROWS = 8 << 20;
+  private static final int MAX_ROWS = 8 << 20;
 
   private Pack() {}
 
@@ -47,7 +47,7 @@ final class Pack {
     ChunkId wanted = ChunkId.readFrom(foot);
     byte[] end = new byte[END_MAGIC.length];
     foot.get(end);
-    if (!Arrays.equals(end, END_MAGIC) || count < 0 || count > MOST_ROWS) {
+    if (!Arrays.equals(end, END_MAGIC) || count < 0 || count > MAX_ROWS) {
       throw new DamagedException(name, "the magic number at the end is wrong");
     }
     long begin = size - FOOTER_SIZE - (long) count * ROW_SIZE;
@@ -58,17 +58,17 @@ final class Pack {
     if (!ChunkId.of(rows, 0, rows.length).equals(wanted)) {
       throw new DamagedException(name, "the hash of its rows does not match");
     }
-    Map<ChunkId, ChunkLocation> places = new LinkedHashMap<>();
+    Map<ChunkId, ChunkLocation> locations = new LinkedHashMap<>();
     ByteBuffer row = ByteBuffer.wrap(rows);
     while (row.hasRemaining()) {
       ChunkId id = ChunkId.readFrom(row);
-      ChunkLocation place = new ChunkLocation(name, row.getLong(), row.getInt(), row.getInt());
-      if (place.offset() < MAGIC.length || place.length() < 0 || place.end() > begin) {
+      ChunkLocation location = new ChunkLocation(name, row.getLong(), row.getInt(), row.getInt());
+      if (location.offset() < MAGIC.length || location.length() < 0 || location.end() > begin) {
         throw new DamagedException(name, "a row refers to an offset outside the file");
       }
-      places.put(id, place);
+      locations.put(id, location);
     }
-    return places;
+    return locations;
   }
 
   /** Reads a whole pack and tells whether its content matches its name. */

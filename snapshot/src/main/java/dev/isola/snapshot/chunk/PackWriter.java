@@ -20,7 +20,7 @@ import java.util.Map;
  * finished.
  */
 final class PackWriter implements AutoCloseable {
-  private final FailpointListener steps;
+  private final FailpointListener failpoints;
   private final Path file;
   private final MessageDigest digest = ChunkId.sha256();
   private final OutputStream disk;
@@ -28,13 +28,13 @@ final class PackWriter implements AutoCloseable {
   private final Map<ChunkId, ChunkLocation> rows = new LinkedHashMap<>();
   private long offset;
 
-  PackWriter(Path staging, FailpointListener steps) throws IOException {
-    this.steps = steps;
+  PackWriter(Path staging, FailpointListener failpoints) throws IOException {
+    this.failpoints = failpoints;
     file = Files.createTempFile(staging, "pack", ".new");
     disk = Files.newOutputStream(file);
     out = new DigestOutputStream(new BufferedOutputStream(disk, 256 << 10), digest);
     write(Pack.MAGIC, 0, Pack.MAGIC.length);
-    steps.reached(SnapshotFailpoint.PACK_STAGED);
+    failpoints.reached(SnapshotFailpoint.PACK_STAGED);
   }
 
   /**
@@ -42,9 +42,9 @@ final class PackWriter implements AutoCloseable {
    *
    * @param size the uncompressed size
    */
-  void add(ChunkId id, byte[] squeezed, int from, int length, int size) throws IOException {
+  void add(ChunkId id, byte[] compressed, int from, int length, int size) throws IOException {
     rows.put(id, new ChunkLocation("", offset, length, size));
-    write(squeezed, from, length);
+    write(compressed, from, length);
   }
 
   private void write(byte[] bytes, int from, int length) throws IOException {
@@ -60,26 +60,28 @@ final class PackWriter implements AutoCloseable {
   Map<ChunkId, ChunkLocation> finish(BlobStore blobs) throws IOException {
     ByteBuffer table = ByteBuffer.allocate(rows.size() * Pack.ROW_SIZE);
     rows.forEach(
-        (id, place) ->
+        (id, location) ->
             table
                 .put(id.bytes())
-                .putLong(place.offset())
-                .putInt(place.length())
-                .putInt(place.size()));
+                .putLong(location.offset())
+                .putInt(location.length())
+                .putInt(location.size()));
     write(table.array(), 0, table.capacity());
     ByteBuffer foot = ByteBuffer.allocate(Pack.FOOTER_SIZE);
     foot.putInt(rows.size()).put(ChunkId.of(table.array(), 0, table.capacity()).bytes());
     write(foot.put(Pack.END_MAGIC).array(), 0, Pack.FOOTER_SIZE);
     out.close();
-    steps.reached(SnapshotFailpoint.PACK_WRITTEN);
+    failpoints.reached(SnapshotFailpoint.PACK_WRITTEN);
     String name = Pack.FOLDER + "/" + HexFormat.of().formatHex(digest.digest());
     blobs.put(name, file);
-    steps.reached(SnapshotFailpoint.PACK_KEPT);
-    Map<ChunkId, ChunkLocation> places = new LinkedHashMap<>();
+    failpoints.reached(SnapshotFailpoint.PACK_KEPT);
+    Map<ChunkId, ChunkLocation> locations = new LinkedHashMap<>();
     rows.forEach(
-        (id, place) ->
-            places.put(id, new ChunkLocation(name, place.offset(), place.length(), place.size())));
-    return places;
+        (id, location) ->
+            locations.put(
+                id,
+                new ChunkLocation(name, location.offset(), location.length(), location.size())));
+    return locations;
   }
 
   /** Discards the pack unless it was finished. */

@@ -8,7 +8,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 /** Decompresses chunks. Contexts are pooled, like those of {@link ZstdCompressor}. */
 final class ZstdDecompressor implements AutoCloseable {
   /** Larger than any chunk of any version. */
-  private static final int MOST = 64 << 20;
+  private static final int MAX_SIZE = 64 << 20;
 
   private static final ArrayBlockingQueue<ZstdDecompressor> IDLE = new ArrayBlockingQueue<>(8);
 
@@ -24,7 +24,7 @@ final class ZstdDecompressor implements AutoCloseable {
   /** Returns the content, or empty if it is corrupt or has another size. */
   static Optional<byte[]> decompress(byte[] from, int offset, int length, int size) {
     // The rows of the pack may be corrupt, so their sizes are checked before memory is allocated.
-    if (size < 0 || size > MOST || length < 0 || offset + length > from.length) {
+    if (size < 0 || size > MAX_SIZE || length < 0 || offset + length > from.length) {
       return Optional.empty();
     }
     try (ZstdDecompressor expander = borrow()) {

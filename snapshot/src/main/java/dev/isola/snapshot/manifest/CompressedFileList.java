@@ -21,16 +21,16 @@ public final class CompressedFileList {
   private static final int LEVEL = 3;
   private static final int BUFFER = 64 << 10;
 
-  private final byte[] squeezed;
+  private final byte[] compressed;
   private final String checksum;
 
-  CompressedFileList(byte[] squeezed, String checksum) {
-    this.squeezed = squeezed;
+  CompressedFileList(byte[] compressed, String checksum) {
+    this.compressed = compressed;
     this.checksum = checksum;
   }
 
   byte[] compressed() {
-    return squeezed;
+    return compressed;
   }
 
   /** Returns the SHA-256 of the rows. */
@@ -40,14 +40,14 @@ public final class CompressedFileList {
 
   public static CompressedFileList of(List<SnapshotEntry> entries) throws IOException {
     MessageDigest digest = ChunkId.sha256();
-    ByteArrayOutputStream squeezed = new ByteArrayOutputStream(entries.size() * 48 + 256);
+    ByteArrayOutputStream compressed = new ByteArrayOutputStream(entries.size() * 48 + 256);
     try (OutputStream out =
         new BufferedOutputStream(
-            new DigestOutputStream(new ZstdOutputStream(squeezed, LEVEL), digest), BUFFER)) {
+            new DigestOutputStream(new ZstdOutputStream(compressed, LEVEL), digest), BUFFER)) {
       EntryCodec.encode(entries, out);
     }
     return new CompressedFileList(
-        squeezed.toByteArray(), HexFormat.of().formatHex(digest.digest()));
+        compressed.toByteArray(), HexFormat.of().formatHex(digest.digest()));
   }
 
   /**
@@ -59,7 +59,8 @@ public final class CompressedFileList {
     MessageDigest digest = ChunkId.sha256();
     try (InputStream in =
         new BufferedInputStream(
-            new DigestInputStream(new ZstdInputStream(new ByteArrayInputStream(squeezed)), digest),
+            new DigestInputStream(
+                new ZstdInputStream(new ByteArrayInputStream(compressed)), digest),
             BUFFER)) {
       List<SnapshotEntry> entries = EntryCodec.decode(in);
       if (!HexFormat.of().formatHex(digest.digest()).equals(checksum)) {

@@ -17,7 +17,7 @@ import java.util.TreeMap;
 /** Encodes the entries of a snapshot as bytes, one row per entry. */
 final class EntryCodec {
   /** Longer than any name or attribute; a corrupt length must not cause a large allocation. */
-  private static final int LONGEST = 1 << 20;
+  private static final int MAX_LENGTH = 1 << 20;
 
   private EntryCodec() {}
 
@@ -82,7 +82,7 @@ final class EntryCodec {
   }
 
   private static Map<String, String> attributes(DataInputStream in) throws IOException {
-    int left = length(in, LONGEST);
+    int left = length(in, MAX_LENGTH);
     if (left == 0) {
       return Map.of();
     }
@@ -111,7 +111,7 @@ final class EntryCodec {
   }
 
   private static String text(DataInputStream in) throws IOException {
-    int length = length(in, LONGEST);
+    int length = length(in, MAX_LENGTH);
     byte[] bytes = in.readNBytes(length);
     if (bytes.length < length) {
       throw new EOFException("truncated text");

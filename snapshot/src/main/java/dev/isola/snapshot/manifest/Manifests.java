@@ -26,16 +26,16 @@ public final class Manifests {
   private static final byte[] MARK = "ISOLASN1".getBytes(StandardCharsets.US_ASCII);
   private static final int FIXED = MARK.length + Integer.BYTES;
   private static final int SEAL = 2 * ChunkId.BYTES;
-  private static final int MOST_HEAD = 16 << 20;
+  private static final int MAX_HEADER = 16 << 20;
 
   private final BlobStore blobs;
   private final Path staging;
-  private final FailpointListener steps;
+  private final FailpointListener failpoints;
 
-  public Manifests(BlobStore blobs, Path staging, FailpointListener steps) {
+  public Manifests(BlobStore blobs, Path staging, FailpointListener failpoints) {
     this.blobs = blobs;
     this.staging = staging;
-    this.steps = steps;
+    this.failpoints = failpoints;
   }
 
   /**
@@ -56,9 +56,9 @@ public final class Manifests {
         out.write(seal);
         out.write(rows);
       }
-      steps.reached(SnapshotFailpoint.LIST_WRITTEN);
+      failpoints.reached(SnapshotFailpoint.LIST_WRITTEN);
       blobs.create(name(snapshot.id()), temporary);
-      steps.reached(SnapshotFailpoint.LIST_KEPT);
+      failpoints.reached(SnapshotFailpoint.LIST_KEPT);
     } finally {
       Files.deleteIfExists(temporary);
     }
@@ -108,7 +108,7 @@ public final class Manifests {
     int length = begin.getInt();
     if (!Arrays.equals(mark, MARK)
         || length < 0
-        || length > MOST_HEAD
+        || length > MAX_HEADER
         || size < (long) FIXED + length + SEAL) {
       throw new DamagedException(name, "the magic number at the start is wrong");
     }
@@ -151,7 +151,7 @@ public final class Manifests {
 
   public void remove(String id) throws IOException {
     blobs.remove(name(id));
-    steps.reached(SnapshotFailpoint.LIST_REMOVED);
+    failpoints.reached(SnapshotFailpoint.LIST_REMOVED);
   }
 
   /** Tells whether the text is a valid snapshot id. Other text could escape the store's folder. */

@@ -28,7 +28,7 @@ import java.util.TreeMap;
  */
 public final class S3BlobStore implements BlobStore, AutoCloseable {
   private static final int LIST_BYTES = 16 << 20;
-  private static final int MOST_PAGES = 100_000;
+  private static final int MAX_PAGES = 100_000;
 
   private final S3Config config;
   private final S3Client bucket;
@@ -128,7 +128,7 @@ public final class S3BlobStore implements BlobStore, AutoCloseable {
   public List<String> list(String prefix) throws IOException {
     List<String> names = new ArrayList<>();
     String next = "";
-    for (int page = 0; page < MOST_PAGES; page++) {
+    for (int page = 0; page < MAX_PAGES; page++) {
       SortedMap<String, String> query = new TreeMap<>();
       query.put("list-type", "2");
       query.put("prefix", config.prefix() + prefix + "/");

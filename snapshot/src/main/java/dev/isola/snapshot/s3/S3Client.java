@@ -32,12 +32,12 @@ final class S3Client implements AutoCloseable {
   private static final Duration CONNECT = Duration.ofSeconds(10);
   static final Duration FIRST_PAUSE = Duration.ofMillis(100);
   private static final int ERROR_BYTES = 64 << 10;
-  private static final Set<Integer> TRY_AGAIN = Set.of(408, 429, 500, 502, 503, 504);
+  private static final Set<Integer> RETRYABLE = Set.of(408, 429, 500, 502, 503, 504);
 
   /** The minimum transfer rate, from which the deadline of a request is computed. */
-  private static final long LEAST_BYTES_A_SECOND = 100_000;
+  private static final long MIN_BYTES_PER_SECOND = 100_000;
 
-  private static final Duration SHORTEST = Duration.ofSeconds(30);
+  private static final Duration MIN_TIMEOUT = Duration.ofSeconds(30);
 
   private final S3Config config;
   private final Clock clock;
@@ -138,7 +138,7 @@ final class S3Client implements AutoCloseable {
       ask.guard().check();
       try {
         HttpResponse<byte[]> response = attempt(ask);
-        if (!TRY_AGAIN.contains(response.statusCode())) {
+        if (!RETRYABLE.contains(response.statusCode())) {
           return new S3Response(response, repeated);
         }
         failure = S3Errors.of(this + ": " + ask.method(), response);
@@ -177,7 +177,8 @@ final class S3Client implements AutoCloseable {
                 BodyHandlers.ofByteArray(), Math.max(ask.maxResponseBytes(), ERROR_BYTES)));
     // The timeout of the HTTP client ends with the response headers; this one includes the body.
     Duration most =
-        SHORTEST.plusSeconds((ask.body().length() + ask.maxResponseBytes()) / LEAST_BYTES_A_SECOND);
+        MIN_TIMEOUT.plusSeconds(
+            (ask.body().length() + ask.maxResponseBytes()) / MIN_BYTES_PER_SECOND);
     try {
       return answer.get(most.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {

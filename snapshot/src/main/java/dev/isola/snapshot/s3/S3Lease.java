@@ -27,10 +27,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class S3Lease {
   private static final String KEY = "owner";
-  private static final Duration TOUCH = Duration.ofSeconds(20);
+  private static final Duration RENEW_INTERVAL = Duration.ofSeconds(20);
 
   /** The owner stops writing after this long without a renewal. */
-  private static final Duration OURS = Duration.ofSeconds(90);
+  private static final Duration WRITE_TIMEOUT = Duration.ofSeconds(90);
 
   /**
    * Another process may take over after this long without a renewal. The margin exceeds the
@@ -98,7 +98,7 @@ final class S3Lease {
     }
     HeldLease now = new HeldLease(me, made.header("etag"), begin);
     held = now;
-    now.toucher.start();
+    now.renewer.start();
     return now;
   }
 
@@ -127,19 +127,19 @@ final class S3Lease {
   /** The lease while this process holds it. */
   private final class HeldLease implements BlobStore.Claim {
     private final String me;
-    private final Thread toucher = Thread.ofVirtual().name("snapshot-lease").unstarted(this::touch);
+    private final Thread renewer = Thread.ofVirtual().name("snapshot-lease").unstarted(this::renew);
     private String etag;
-    private volatile long touched;
+    private volatile long renewedAt;
     private volatile boolean lost;
 
-    HeldLease(String me, String etag, long touched) {
+    HeldLease(String me, String etag, long renewedAt) {
       this.me = me;
       this.etag = etag;
-      this.touched = touched;
+      this.renewedAt = renewedAt;
     }
 
     void check() throws IOException {
-      if (lost || System.nanoTime() - touched > OURS.toNanos()) {
+      if (lost || System.nanoTime() - renewedAt > WRITE_TIMEOUT.toNanos()) {
         throw new AlreadyClaimedException(
             bucket
                 + ": the lease was lost; another server took it over, or the bucket was unreachable"
@@ -147,10 +147,10 @@ final class S3Lease {
       }
     }
 
-    private void touch() {
+    private void renew() {
       while (!lost) {
         try {
-          Thread.sleep(TOUCH);
+          Thread.sleep(RENEW_INTERVAL);
           long begin = System.nanoTime();
           S3Client.S3Response answer = put(me, Map.of("if-match", etag));
           if (answer.status() != 200 && !(answer.repeated() && isMine())) {
@@ -159,7 +159,7 @@ final class S3Lease {
           }
           if (answer.status() == 200) {
             etag = answer.header("etag");
-            touched = begin;
+            renewedAt = begin;
           }
         } catch (InterruptedException e) {
           return; // The lease was closed.
@@ -185,9 +185,9 @@ final class S3Lease {
 
     @Override
     public void close() throws IOException {
-      toucher.interrupt();
+      renewer.interrupt();
       try {
-        toucher.join();
+        renewer.join();
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         throw new IOException("interrupted while releasing the lease", e);

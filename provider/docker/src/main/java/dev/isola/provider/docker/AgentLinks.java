@@ -24,13 +24,13 @@ import java.util.function.Function;
 /** The agent connections of this process, and what happens to them when a container ends. */
 final class AgentLinks implements AutoCloseable {
   /** A busy engine, or one that is removing the container, responds later than a socket. */
-  private static final LinkTimeouts THROUGH_THE_ENGINE =
+  private static final LinkTimeouts EXEC_OPTIONS =
       LinkTimeouts.DEFAULT
           .withConnectTimeout(Duration.ofSeconds(20))
           .withHandshakeTimeout(Duration.ofSeconds(20));
 
   private final EngineApi engine;
-  private final SandboxResources ours;
+  private final SandboxResources sandboxResources;
   private final SandboxKeys keys;
   private final DockerDescription description;
   private final boolean sockets;
@@ -44,21 +44,22 @@ final class AgentLinks implements AutoCloseable {
    */
   AgentLinks(
       EngineApi engine,
-      SandboxResources ours,
+      SandboxResources sandboxResources,
       SandboxKeys keys,
       DockerDescription description,
       boolean sockets,
       SandboxLocks turns,
       Function<SandboxId, Pausing> pausing) {
     this.engine = engine;
-    this.ours = ours;
+    this.sandboxResources = sandboxResources;
     this.keys = keys;
     this.description = description;
     this.sockets = sockets;
     this.turns = turns;
     this.pausing = pausing;
     this.events =
-        new EngineEvents(engine, ours.context().instance(), this::ended, this::checkAttached);
+        new EngineEvents(
+            engine, sandboxResources.context().instance(), this::ended, this::checkAttached);
   }
 
   /** Returns a connection to a sandbox that has just booted. */
@@ -118,14 +119,18 @@ final class AgentLinks implements AutoCloseable {
 
   /** Checks all sandboxes after an outage of the engine, whose events were missed. */
   private void checkAttached() {
-    Map<SandboxId, Container> there = ours.containers();
+    Map<SandboxId, Container> there = sandboxResources.containers();
     for (SandboxId id : List.copyOf(attached.keySet())) {
       Container container = there.get(id);
       if (container == null || container.state() == SandboxState.ERROR) {
         // Skips a sandbox that is being created at this moment.
         turns.tryWithLock(
             id,
-            () -> ended(id, ours.name(id), "its container ended while the engine was unreachable"));
+            () ->
+                ended(
+                    id,
+                    sandboxResources.name(id),
+                    "its container ended while the engine was unreachable"));
       }
     }
   }
@@ -142,18 +147,18 @@ final class AgentLinks implements AutoCloseable {
     return AgentSandbox.builder(id, connector(id, container), keys.agentSecret(id))
         .capabilities(description.capabilities())
         .providerCapabilities(Map.of(Pausing.class, pausing.apply(id)))
-        .usageDecorator(inside -> new EngineUsage(engine, container, inside))
+        .usageDecorator(agentUsage -> new EngineUsage(engine, container, agentUsage))
         .changeTracking(() -> engine.inspect(container).flatMap(WrittenFilesLabels::read))
         .snapshottingDecorator(agent -> new EngineSnapshotting(engine, container, agent))
-        .observedExit(() -> causeOfDeath(container))
+        .observedExit(() -> exitCause(container))
         .commandTimeout(timeout)
-        .timeouts(sockets ? LinkTimeouts.DEFAULT : THROUGH_THE_ENGINE)
+        .timeouts(sockets ? LinkTimeouts.DEFAULT : EXEC_OPTIONS)
         .build();
   }
 
   private AgentConnector connector(SandboxId id, String container) {
     return sockets
-        ? new UnixSocketConnector(ours.folder(id).socket())
+        ? new UnixSocketConnector(sandboxResources.folder(id).socket())
         : new ExecConnector(engine, container);
   }
 
@@ -161,7 +166,7 @@ final class AgentLinks implements AutoCloseable {
    * Returns the cause if the container has ended. The engine also reports an out-of-memory kill if
    * only a command was killed and the container still runs.
    */
-  private Optional<Exit> causeOfDeath(String container) {
+  private Optional<Exit> exitCause(String container) {
     try {
       return engine
           .inspect(container)

@@ -24,7 +24,7 @@ record Container(
     Instant createdAt,
     Map<String, String> labels) {
 
-  private static final int LONGEST = 100;
+  private static final int MAX_LENGTH = 100;
 
   static Container listed(JsonValue node) {
     Map<String, String> labels = new LinkedHashMap<>();
@@ -43,7 +43,7 @@ record Container(
   }
 
   private static String shortened(String text) {
-    return text.length() > LONGEST ? text.substring(0, LONGEST) : text;
+    return text.length() > MAX_LENGTH ? text.substring(0, MAX_LENGTH) : text;
   }
 
   /** Returns the sandbox of the container; empty if its labels are not valid. */

@@ -27,11 +27,11 @@ final class ContainerCreator {
   /** A socket takes no space. */
   private static final int SOCKET_SPACE = 64 * 1024;
 
-  private final EngineVariant flavour;
+  private final EngineVariant variant;
   private final DockerProviderSettings settings;
   private final EngineApi engine;
   private final EngineState state;
-  private final SandboxResources ours;
+  private final SandboxResources sandboxResources;
   private final SandboxKeys keys;
   private final DockerImages images;
   private final InstalledProgram agent;
@@ -41,38 +41,38 @@ final class ContainerCreator {
   private final RuntimeVerifier verification;
 
   ContainerCreator(
-      EngineVariant flavour,
+      EngineVariant variant,
       DockerProviderSettings settings,
       EngineApi engine,
       EngineState state,
-      SandboxResources ours,
+      SandboxResources sandboxResources,
       SandboxKeys keys,
       InstalledProgram agent,
       AgentLinks links,
       SandboxRemover removal) {
-    this.flavour = flavour;
+    this.variant = variant;
     this.settings = settings;
     this.engine = engine;
     this.state = state;
-    this.ours = ours;
+    this.sandboxResources = sandboxResources;
     this.keys = keys;
     this.links = links;
     this.removal = removal;
-    this.images = DockerImages.of(engine, settings, ours.context());
+    this.images = DockerImages.of(engine, settings, sandboxResources.context());
     this.agent = agent;
-    this.guest = new GuestFolder(ours.context().dataFolder(), agent);
-    this.verification = new RuntimeVerifier(flavour, engine);
+    this.guest = new GuestFolder(sandboxResources.context().dataFolder(), agent);
+    this.verification = new RuntimeVerifier(variant, engine);
   }
 
   /** Creates a sandbox under its lock, or returns the existing one. */
   Sandbox create(SandboxSpec spec) {
     Deadline deadline = Deadline.in(spec.startupTimeout());
-    Optional<Container> there = ours.find(spec.id());
+    Optional<Container> there = sandboxResources.find(spec.id());
     Optional<Sandbox> existing = there.flatMap(links::attach);
     if (existing.isPresent()) {
       return existing.get();
     }
-    if (there.isPresent() || ours.folder(spec.id()).exists()) {
+    if (there.isPresent() || sandboxResources.folder(spec.id()).exists()) {
       throw Fault.of(
               ErrorCode.CONFLICT,
               "resources remain of an earlier sandbox " + spec.id(),
@@ -80,20 +80,25 @@ final class ContainerCreator {
           .sandbox(spec.id())
           .exception();
     }
-    EngineInfo facts = state.currentInfo();
-    Optional<String> runtime = runtime(facts);
+    EngineInfo engineInfo = state.currentInfo();
+    Optional<String> runtime = runtime(engineInfo);
     removal.removeOrphans();
     ResolvedImage image = images.resolve(spec.image(), deadline);
     byte[] boot =
         ContainerBoot.record(
-                ours.context().instance(), flavour, facts, spec, image, keys.agentSecret(spec.id()))
+                sandboxResources.context().instance(),
+                variant,
+                engineInfo,
+                spec,
+                image,
+                keys.agentSecret(spec.id()))
             .encode();
     ContainerPlan plan =
         new ContainerPlan(
-            ours.context().instance(),
-            flavour,
+            sandboxResources.context().instance(),
+            variant,
             spec,
-            facts,
+            engineInfo,
             settings,
             image,
             runtime,
@@ -104,9 +109,9 @@ final class ContainerCreator {
     try {
       return start(plan, container, boot, deadline);
     } catch (IOException e) {
-      throw undone(spec, deadline, creationFailed(spec.id(), e));
+      throw rollBack(spec, deadline, creationFailed(spec.id(), e));
     } catch (RuntimeException e) {
-      throw undone(spec, deadline, e);
+      throw rollBack(spec, deadline, e);
     }
   }
 
@@ -115,14 +120,14 @@ final class ContainerCreator {
     return images.digest(spec.image());
   }
 
-  private Optional<String> runtime(EngineInfo facts) {
-    return new EngineCheck(flavour, settings).runtime(facts);
+  private Optional<String> runtime(EngineInfo engineInfo) {
+    return new EngineCheck(variant, settings).runtime(engineInfo);
   }
 
   /** Creates both the folder and the container, or neither. */
   private String container(ContainerPlan plan, Deadline deadline) {
     SandboxSpec spec = plan.spec();
-    ContainerSocketFolder folder = ours.folder(spec.id());
+    ContainerSocketFolder folder = sandboxResources.folder(spec.id());
     if (hostSockets()) {
       try {
         folder.claim(spec.id());
@@ -134,19 +139,19 @@ final class ContainerCreator {
       if (hostSockets()) {
         folder.open();
       }
-      return engine.create(ours.name(spec.id()), plan.body(), deadline);
+      return engine.create(sandboxResources.name(spec.id()), plan.body(), deadline);
     } catch (Conflict somebodyElses) {
       removal.removeFolder(spec.id());
       throw somebodyElses;
     } catch (IOException e) {
-      throw undone(spec, deadline, creationFailed(spec.id(), e));
+      throw rollBack(spec, deadline, creationFailed(spec.id(), e));
     } catch (SandboxException e) {
-      throw undone(spec, deadline, e);
+      throw rollBack(spec, deadline, e);
     }
   }
 
   private boolean hostSockets() {
-    return flavour.usesHostSockets(settings);
+    return variant.usesHostSockets(settings);
   }
 
   private List<Map<String, Object>> mounts(SandboxId id) {
@@ -156,7 +161,7 @@ final class ContainerCreator {
     }
     mounts.add(
         hostSockets()
-            ? Mounts.bind(ours.folder(id).shared().toString(), ContainerPlan.RUN, false)
+            ? Mounts.bind(sandboxResources.folder(id).shared().toString(), ContainerPlan.RUN, false)
             : Mounts.tmpfs(ContainerPlan.RUN, SOCKET_SPACE));
     return mounts;
   }
@@ -172,22 +177,22 @@ final class ContainerCreator {
     }
     boot(container, spec.id(), boot, deadline);
     AgentSandbox sandbox = links.make(spec.id(), container, spec.limits().timeout());
-    verification.verify(container, sandbox, plan.runtime(), plan.facts());
+    verification.verify(container, sandbox, plan.runtime(), plan.engineInfo());
     SandboxInitializer.initialize(sandbox, spec, deadline::left);
     return sandbox;
   }
 
   /** Verifies the isolation again, because the engine may have changed since creation. */
   void verifyAgain(Container container, AgentSandbox sandbox) {
-    EngineInfo facts = state.currentInfo();
-    verification.verify(container.id(), sandbox, runtime(facts), facts);
+    EngineInfo engineInfo = state.currentInfo();
+    verification.verify(container.id(), sandbox, runtime(engineInfo), engineInfo);
   }
 
   /** Starts the container again with the boot record from its own labels. */
   void bootAgain(Container container, SandboxId id, Deadline deadline) throws IOException {
     byte[] boot = keys.open(id, container.labels().getOrDefault(ContainerLabels.BOOT, ""));
     if (hostSockets()) {
-      ours.folder(id).open();
+      sandboxResources.folder(id).open();
     }
     boot(container.id(), id, BootRecord.forRestart(boot, made(container)), deadline);
   }
@@ -211,12 +216,12 @@ final class ContainerCreator {
       throws IOException {
     ContainerBoot.start(engine, container, id, record, deadline);
     if (hostSockets()) {
-      ours.folder(id).close();
+      sandboxResources.folder(id).close();
     }
   }
 
   /** Removes everything, after which the outcome is known: nothing was created. */
-  private RuntimeException undone(SandboxSpec spec, Deadline deadline, RuntimeException e) {
+  private RuntimeException rollBack(SandboxSpec spec, Deadline deadline, RuntimeException e) {
     removal.cleanUp(spec.id(), e);
     if (!(e instanceof OutcomeUnknown unknown)) {
       return e;
@@ -233,7 +238,8 @@ final class ContainerCreator {
     return Fault.of(
             ErrorCode.SPAWN_FAILED,
             "the sandbox's folder cannot be created: " + e.getMessage(),
-            "check the free space and the permissions of " + ours.context().dataFolder())
+            "check the free space and the permissions of "
+                + sandboxResources.context().dataFolder())
         .sandbox(id)
         .exception(e);
   }

@@ -171,11 +171,11 @@ final class DockerImages {
         EngineRequest.post("/images/create?fromImage=" + EngineApi.encoded(tagged(name)));
     PullProgress progress = new PullProgress();
     try (EngineHttp.Cancellation cancel = new EngineHttp.Cancellation()) {
-      EngineResponse answer = engine.http().stream(request, deadline, cancel, progress::read);
-      if (!answer.ok()) {
-        throw answer.status() == 404
-            ? notFound(name, EngineApi.message(answer))
-            : pullFailed(name, EngineApi.message(answer), answer);
+      EngineResponse response = engine.http().stream(request, deadline, cancel, progress::read);
+      if (!response.ok()) {
+        throw response.status() == 404
+            ? notFound(name, EngineApi.message(response))
+            : pullFailed(name, EngineApi.message(response), response);
       }
     } catch (OutcomeUnknown e) { // No sandbox was created; the pull can be retried.
       throw Fault.of(
@@ -203,13 +203,13 @@ final class DockerImages {
     return plain ? name + ":latest" : name;
   }
 
-  private static SandboxException pullFailed(String name, String why, EngineResponse answer) {
+  private static SandboxException pullFailed(String name, String why, EngineResponse response) {
     String lower = why.toLowerCase(Locale.ROOT);
     if (lower.contains("no space left")) {
       return EngineApi.refused(
-          answer.ok()
+          response.ok()
               ? new EngineResponse(500, Bytes.of(Json.bytes(Json.object("message", why))))
-              : answer,
+              : response,
           "pulling the image " + name);
     }
     return notFound(name, "the pull failed: " + why);

@@ -22,7 +22,7 @@ import java.util.Optional;
  * @param home the home directory, which contains {@code .docker}
  */
 record EngineAddressResolver(
-    EngineVariant flavour, ProviderConfig config, Map<String, String> env, Path home) {
+    EngineVariant variant, ProviderConfig config, Map<String, String> env, Path home) {
   private static final int PLAIN_PORT = 2375;
   private static final int TLS_PORT = 2376;
 
@@ -37,7 +37,7 @@ record EngineAddressResolver(
     if (said.isEmpty()) {
       said =
           variable(
-              flavour.engine() == EngineVariant.EngineKind.DOCKER
+              variant.engine() == EngineVariant.EngineKind.DOCKER
                   ? "DOCKER_HOST"
                   : "CONTAINER_HOST");
     }
@@ -45,7 +45,7 @@ record EngineAddressResolver(
       return parse(said.get(), tls());
     }
     Optional<String> context =
-        flavour.engine() == EngineVariant.EngineKind.DOCKER
+        variant.engine() == EngineVariant.EngineKind.DOCKER
             ? variable("DOCKER_CONTEXT").or(this::currentContext)
             : Optional.empty();
     return context
@@ -134,7 +134,7 @@ record EngineAddressResolver(
 
   private EngineAddress defaultAddress() {
     String name =
-        flavour.engine() == EngineVariant.EngineKind.DOCKER ? "docker.sock" : "podman/podman.sock";
+        variant.engine() == EngineVariant.EngineKind.DOCKER ? "docker.sock" : "podman/podman.sock";
     Path first = Path.of("/var/run").resolve(name);
     Optional<Path> own = variable("XDG_RUNTIME_DIR").map(folder -> Path.of(folder).resolve(name));
     return new EngineAddress.Unix(

@@ -25,17 +25,17 @@ import java.util.concurrent.locks.LockSupport;
 /** The calls of the Engine API that the provider needs. Each ends by its deadline. */
 final class EngineApi implements AutoCloseable {
   /** The deadline of calls that are cheap for the engine. */
-  static final Duration QUICK = Duration.ofSeconds(10);
+  static final Duration SHORT_TIMEOUT = Duration.ofSeconds(10);
 
   /** The engine's change kind for a deleted path. */
   private static final int REMOVED = 2;
 
   /** Podman queries the package manager of the host for its version. */
-  private static final Duration SLOW = Duration.ofSeconds(30);
+  private static final Duration INFO_TIMEOUT = Duration.ofSeconds(30);
 
-  private static final int LONGEST_MESSAGE = 1000;
-  private static final int LOOKS = 5;
-  private static final long LOOK_AGAIN = Duration.ofMillis(10).toNanos();
+  private static final int MAX_MESSAGE = 1000;
+  private static final int ATTEMPTS = 5;
+  private static final long RETRY_PAUSE = Duration.ofMillis(10).toNanos();
 
   private final EngineHttp http;
 
@@ -48,7 +48,7 @@ final class EngineApi implements AutoCloseable {
   }
 
   static Deadline shortDeadline() {
-    return Deadline.in(QUICK);
+    return Deadline.in(SHORT_TIMEOUT);
   }
 
   void ping() {
@@ -56,11 +56,11 @@ final class EngineApi implements AutoCloseable {
   }
 
   JsonValue version() {
-    return json(EngineRequest.get("/version"), Deadline.in(SLOW));
+    return json(EngineRequest.get("/version"), Deadline.in(INFO_TIMEOUT));
   }
 
   JsonValue info() {
-    return json(EngineRequest.get("/info"), Deadline.in(SLOW));
+    return json(EngineRequest.get("/info"), Deadline.in(INFO_TIMEOUT));
   }
 
   /** Returns the containers in any state that have all the given labels. */
@@ -91,31 +91,31 @@ final class EngineApi implements AutoCloseable {
   /** Retries while Podman fails because the container is just ending. */
   Optional<JsonValue> inspect(String id, Deadline deadline) {
     EngineRequest request = EngineRequest.get("/containers/" + id + "/json");
-    EngineResponse answer = http.send(request, deadline);
-    for (int i = 0; i < LOOKS && isEnding(answer) && !deadline.over(); i++) {
-      LockSupport.parkNanos(LOOK_AGAIN);
-      answer = http.send(request, deadline);
+    EngineResponse response = http.send(request, deadline);
+    for (int i = 0; i < ATTEMPTS && isEnding(response) && !deadline.over(); i++) {
+      LockSupport.parkNanos(RETRY_PAUSE);
+      response = http.send(request, deadline);
     }
-    return answer.status() == 404 ? Optional.empty() : Optional.of(parsed(answer, "inspect"));
+    return response.status() == 404 ? Optional.empty() : Optional.of(parsed(response, "inspect"));
   }
 
-  private static boolean isEnding(EngineResponse answer) {
-    return answer.status() == 500 && message(answer).contains("no such process");
+  private static boolean isEnding(EngineResponse response) {
+    return response.status() == 500 && message(response).contains("no such process");
   }
 
   /** Creates a container and returns its id. */
   String create(String name, Map<String, Object> wanted, Deadline deadline) {
-    EngineResponse answer =
+    EngineResponse response =
         http.send(
             EngineRequest.post("/containers/create?name=" + name, Json.bytes(wanted)), deadline);
-    if (answer.status() == 409) {
+    if (response.status() == 409) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "the engine already has a container " + name + ": " + message(answer),
+              "the engine already has a container " + name + ": " + message(response),
               "attach to the sandbox, destroy it, or use another id")
           .exception();
     }
-    return checkedId(parsed(answer, "creating the container").text("Id"));
+    return checkedId(parsed(response, "creating the container").text("Id"));
   }
 
   /** Validates an id of the engine, because it becomes part of request paths. */
@@ -170,7 +170,7 @@ final class EngineApi implements AutoCloseable {
       if (deadline.over()) {
         return false;
       }
-      LockSupport.parkNanos(LOOK_AGAIN);
+      LockSupport.parkNanos(RETRY_PAUSE);
     }
     return true;
   }
@@ -181,25 +181,25 @@ final class EngineApi implements AutoCloseable {
    * @return false if another removal is in progress
    */
   boolean remove(String id, Deadline deadline) {
-    EngineResponse answer =
+    EngineResponse response =
         http.send(EngineRequest.delete("/containers/" + id + "?force=1&v=1"), deadline);
-    if (answer.status() == 404) {
+    if (response.status() == 404) {
       return true;
     }
-    if (answer.status() == 409) {
+    if (response.status() == 409) {
       return false;
     }
-    requireSuccess(answer, "removing the container");
+    requireSuccess(response, "removing the container");
     return true;
   }
 
   /** Returns one sample of the resource usage; empty if the container is not running. */
   Optional<JsonValue> stats(String id) {
-    EngineResponse answer =
+    EngineResponse response =
         http.send(
             EngineRequest.get("/containers/" + id + "/stats?stream=false&one-shot=true"),
             shortDeadline());
-    return answer.ok() ? Optional.of(parsed(answer, "stats")) : Optional.empty();
+    return response.ok() ? Optional.of(parsed(response, "stats")) : Optional.empty();
   }
 
   /** Attaches to the standard input and output. */
@@ -208,8 +208,8 @@ final class EngineApi implements AutoCloseable {
         EngineRequest.post("/containers/" + id + "/attach?stream=1&stdin=1&stdout=1&stderr=1");
     return switch (http.upgrade(request, deadline)) {
       case Upgrade.Accepted(HijackedConnection connection) -> connection;
-      case Upgrade.Rejected(EngineResponse answer) ->
-          throw refused(answer, "attaching to the container");
+      case Upgrade.Rejected(EngineResponse response) ->
+          throw refused(response, "attaching to the container");
     };
   }
 
@@ -244,7 +244,8 @@ final class EngineApi implements AutoCloseable {
             "/exec/" + exec + "/start", Json.bytes(Json.object("Detach", false, "Tty", false)));
     return switch (http.upgrade(start, deadline)) {
       case Upgrade.Accepted(HijackedConnection connection) -> connection;
-      case Upgrade.Rejected(EngineResponse answer) -> throw refused(answer, "reaching the agent");
+      case Upgrade.Rejected(EngineResponse response) ->
+          throw refused(response, "reaching the agent");
     };
   }
 
@@ -270,9 +271,9 @@ final class EngineApi implements AutoCloseable {
 
   /** Returns the details of an image; empty if the engine does not have it. */
   Optional<JsonValue> image(String name) {
-    EngineResponse answer =
+    EngineResponse response =
         http.send(EngineRequest.get("/images/" + encoded(name) + "/json"), shortDeadline());
-    return answer.status() == 404 ? Optional.empty() : Optional.of(parsed(answer, "the image"));
+    return response.status() == 404 ? Optional.empty() : Optional.of(parsed(response, "the image"));
   }
 
   /** Creates a volume unless it exists. */
@@ -307,16 +308,17 @@ final class EngineApi implements AutoCloseable {
    * @throws dev.isola.spi.error.Conflict if a container uses it
    */
   void removeVolume(String name) {
-    EngineResponse answer = http.send(EngineRequest.delete("/volumes/" + name), Deadline.in(SLOW));
-    if (answer.status() == 409) {
+    EngineResponse response =
+        http.send(EngineRequest.delete("/volumes/" + name), Deadline.in(INFO_TIMEOUT));
+    if (response.status() == 409) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "the engine refused to remove the volume " + name + ": " + message(answer),
+              "the engine refused to remove the volume " + name + ": " + message(response),
               "destroy the sandboxes that mount it first")
           .exception();
     }
-    if (answer.status() != 404) {
-      requireSuccess(answer, "removing the volume");
+    if (response.status() != 404) {
+      requireSuccess(response, "removing the volume");
     }
   }
 
@@ -324,10 +326,10 @@ final class EngineApi implements AutoCloseable {
     return parsed(http.send(request, deadline), request.path());
   }
 
-  private JsonValue parsed(EngineResponse answer, String what) {
-    requireSuccess(answer, what);
+  private JsonValue parsed(EngineResponse response, String what) {
+    requireSuccess(response, what);
     try {
-      return JsonValue.parse(answer.body().toArray());
+      return JsonValue.parse(response.body().toArray());
     } catch (IOException e) {
       throw malformed("a response to " + what + " that is not JSON");
     }
@@ -341,9 +343,9 @@ final class EngineApi implements AutoCloseable {
         .exception();
   }
 
-  void requireSuccess(EngineResponse answer, String what) {
-    if (!answer.ok() && answer.status() != 304) {
-      throw refused(answer, what);
+  void requireSuccess(EngineResponse response, String what) {
+    if (!response.ok() && response.status() != 304) {
+      throw refused(response, what);
     }
   }
 
@@ -351,8 +353,8 @@ final class EngineApi implements AutoCloseable {
    * Returns the exception for an error response. A lack of space is retryable, later or on another
    * provider.
    */
-  static SandboxException refused(EngineResponse answer, String what) {
-    String message = message(answer);
+  static SandboxException refused(EngineResponse response, String what) {
+    String message = message(response);
     String lower = message.toLowerCase(Locale.ROOT);
     if (lower.contains("no space left") || lower.contains("disk quota exceeded")) {
       return Fault.of(
@@ -363,23 +365,23 @@ final class EngineApi implements AutoCloseable {
     }
     return Fault.of(
             ErrorCode.SPAWN_FAILED,
-            "the engine refused " + what + " (" + answer.status() + "): " + message,
-            answer.status() >= 500
+            "the engine refused " + what + " (" + response.status() + "): " + message,
+            response.status() >= 500
                 ? "check the engine's log"
                 : "correct the cause that the engine reports")
-        .with("status", Integer.toString(answer.status()))
+        .with("status", Integer.toString(response.status()))
         .exception();
   }
 
-  static String message(EngineResponse answer) {
+  static String message(EngineResponse response) {
     String text;
     try {
-      text = JsonValue.parse(answer.body().toArray()).text("message");
+      text = JsonValue.parse(response.body().toArray()).text("message");
     } catch (IOException notJson) {
-      text = answer.text();
+      text = response.text();
     }
     text = text.strip();
-    return text.length() > LONGEST_MESSAGE ? text.substring(0, LONGEST_MESSAGE) + "…" : text;
+    return text.length() > MAX_MESSAGE ? text.substring(0, MAX_MESSAGE) + "…" : text;
   }
 
   static String encoded(String text) {

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * unreachable, reconnects when it is back and checks what happened in the meantime.
  */
 final class EngineEvents implements AutoCloseable {
-  private static final int LONGEST_EVENT = 4 << 20; // A label has the boot record, up to 1 MiB.
-  private static final Duration FOREVER = Duration.ofDays(365);
+  private static final int MAX_EVENT = 4 << 20; // A label has the boot record, up to 1 MiB.
+  private static final Duration NO_TIMEOUT = Duration.ofDays(365);
   private static final long PAUSE = Duration.ofMillis(500).toNanos();
 
   /** Called when the container of a sandbox has ended. */
@@ -36,19 +36,19 @@ final class EngineEvents implements AutoCloseable {
   private final EngineApi engine;
   private final InstanceId instance;
   private final Listener listener;
-  private final Runnable back;
+  private final Runnable onReconnect;
   private final AtomicBoolean following = new AtomicBoolean();
   private volatile @Nullable Cancellation current;
   private volatile boolean closed;
 
   /**
-   * @param back called each time the engine is reachable, before following its events
+   * @param onReconnect called each time the engine is reachable, before following its events
    */
-  EngineEvents(EngineApi engine, InstanceId instance, Listener listener, Runnable back) {
+  EngineEvents(EngineApi engine, InstanceId instance, Listener listener, Runnable onReconnect) {
     this.engine = engine;
     this.instance = instance;
     this.listener = listener;
-    this.back = back;
+    this.onReconnect = onReconnect;
   }
 
   /** Starts following unless already started. */
@@ -67,10 +67,10 @@ final class EngineEvents implements AutoCloseable {
           return;
         }
         if (again) {
-          back.run();
+          onReconnect.run();
         }
         again = true;
-        engine.http().stream(request(), Deadline.in(FOREVER), cancel, this::read);
+        engine.http().stream(request(), Deadline.in(NO_TIMEOUT), cancel, this::read);
       } catch (SandboxException away) {
         // The loop retries; calls that need the engine report the error themselves.
       }
@@ -107,8 +107,8 @@ final class EngineEvents implements AutoCloseable {
           line.reset();
         }
       }
-      if (line.size() > LONGEST_EVENT) {
-        throw new IOException("an event longer than " + LONGEST_EVENT + " bytes");
+      if (line.size() > MAX_EVENT) {
+        throw new IOException("an event longer than " + MAX_EVENT + " bytes");
       }
     }
   }

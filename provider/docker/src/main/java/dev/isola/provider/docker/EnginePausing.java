@@ -25,19 +25,19 @@ final class EnginePausing {
   private static final Duration STOP = Duration.ofSeconds(5);
 
   private final EngineApi engine;
-  private final SandboxResources ours;
+  private final SandboxResources sandboxResources;
   private final AgentLinks links;
   private final ContainerCreator creation;
   private final SandboxLocks turns;
 
   EnginePausing(
       EngineApi engine,
-      SandboxResources ours,
+      SandboxResources sandboxResources,
       AgentLinks links,
       ContainerCreator creation,
       SandboxLocks turns) {
     this.engine = engine;
-    this.ours = ours;
+    this.sandboxResources = sandboxResources;
     this.links = links;
     this.creation = creation;
     this.turns = turns;
@@ -86,7 +86,7 @@ final class EnginePausing {
   }
 
   private Container container(SandboxId id) {
-    return ours.find(id).orElseThrow(() -> AgentLinks.gone(id));
+    return sandboxResources.find(id).orElseThrow(() -> AgentLinks.gone(id));
   }
 
   private void freeze(SandboxId id, AgentSandbox sandbox) {
@@ -115,7 +115,7 @@ final class EnginePausing {
     // Renamed first: a container that stops without the mark has ended, and its files would be
     // removed.
     if (!container.name().endsWith(ContainerLabels.STOPPED)) {
-      engine.rename(container.id(), ours.name(id) + ContainerLabels.STOPPED);
+      engine.rename(container.id(), sandboxResources.name(id) + ContainerLabels.STOPPED);
     }
     sandbox.stop(STOP);
     if (!engine.awaitStop(container.id(), Deadline.in(STOP))) {
@@ -147,7 +147,7 @@ final class EnginePausing {
       }
     }
     if (container.name().endsWith(ContainerLabels.STOPPED)) {
-      engine.rename(container.id(), ours.name(id));
+      engine.rename(container.id(), sandboxResources.name(id));
     }
   }
 

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * Podman seconds, only every few minutes and after an outage.
  */
 final class EngineState {
-  private static final long FRESH = Duration.ofSeconds(2).toNanos();
-  private static final long KNOWN = Duration.ofMinutes(5).toNanos();
+  private static final long PING_INTERVAL = Duration.ofSeconds(2).toNanos();
+  private static final long INFO_TTL = Duration.ofMinutes(5).toNanos();
 
   private record PingResult(long at, @Nullable SandboxException failure) {
     boolean within(long nanos) {
@@ -21,7 +21,7 @@ final class EngineState {
     }
   }
 
-  private record CachedInfo(long at, EngineInfo facts) {}
+  private record CachedInfo(long at, EngineInfo engineInfo) {}
 
   private final EngineApi engine;
   private final ReentrantLock asking = new ReentrantLock();
@@ -39,7 +39,7 @@ final class EngineState {
    */
   EngineInfo lastInfo() {
     CachedInfo known = said;
-    return known == null ? currentInfo() : known.facts();
+    return known == null ? currentInfo() : known.engineInfo();
   }
 
   /**
@@ -51,7 +51,7 @@ final class EngineState {
     asking.lock();
     try {
       PingResult last = seen;
-      if (last == null || !last.within(FRESH)) {
+      if (last == null || !last.within(PING_INTERVAL)) {
         boolean away = last != null && last.failure() != null;
         last = ping(away);
         seen = last;
@@ -63,7 +63,7 @@ final class EngineState {
       if (known == null) {
         throw new IllegalStateException("the engine responds, but its info was never read");
       }
-      return known.facts();
+      return known.engineInfo();
     } finally {
       asking.unlock();
     }
@@ -72,7 +72,7 @@ final class EngineState {
   private PingResult ping(boolean away) {
     try {
       CachedInfo known = said;
-      if (away || known == null || System.nanoTime() - known.at() > KNOWN) {
+      if (away || known == null || System.nanoTime() - known.at() > INFO_TTL) {
         said =
             new CachedInfo(
                 System.nanoTime(), EngineInfo.of(engine.version(), engine.info(), packaged()));

@@ -7,19 +7,19 @@ import java.time.Duration;
 import java.util.Optional;
 
 /** The agent's usage, corrected by the engine's statistics of the whole container. */
-record EngineUsage(EngineApi engine, String container, UsageReporting inside)
+record EngineUsage(EngineApi engine, String container, UsageReporting agentUsage)
     implements UsageReporting {
   @Override
   public Usage usage() {
-    Usage seen = inside.usage();
-    Optional<JsonValue> outside = stats();
-    if (outside.isEmpty()) {
+    Usage seen = agentUsage.usage();
+    Optional<JsonValue> engineStats = stats();
+    if (engineStats.isEmpty()) {
       return seen;
     }
-    JsonValue memory = outside.get().at("memory_stats");
+    JsonValue memory = engineStats.get().at("memory_stats");
     long now = memory.number("usage");
     long most = memory.number("max_usage"); // Engines on cgroup v2 may omit it.
-    long cpu = outside.get().number("cpu_stats", "cpu_usage", "total_usage");
+    long cpu = engineStats.get().number("cpu_stats", "cpu_usage", "total_usage");
     return new Usage(
         cpu > 0 ? Duration.ofNanos(cpu) : seen.cpuTime(),
         now > 0 ? now : seen.memoryBytes(),

@@ -21,7 +21,7 @@ import java.time.Duration;
  */
 record ExecConnector(EngineApi engine, String container) implements AgentConnector {
   /** How long the engine may take to report whether an unreachable container has ended. */
-  private static final Duration LAST_LOOK = Duration.ofSeconds(2);
+  private static final Duration STATE_TIMEOUT = Duration.ofSeconds(2);
 
   @Override
   public AgentChannel open(Duration timeout) throws IOException {
@@ -39,7 +39,7 @@ record ExecConnector(EngineApi engine, String container) implements AgentConnect
   private boolean ended() {
     try {
       return engine
-          .inspect(container, Deadline.in(LAST_LOOK))
+          .inspect(container, Deadline.in(STATE_TIMEOUT))
           .filter(node -> node.flag("State", "Running"))
           .isEmpty();
     } catch (SandboxException nobodyKnows) {
@@ -57,7 +57,7 @@ record ExecConnector(EngineApi engine, String container) implements AgentConnect
     private static final int HEADER = 8;
     private static final int STDOUT = 1;
     private static final int PIECE = 64 * 1024;
-    private static final int LONGEST_WORDS = 200;
+    private static final int MAX_ERROR = 200;
 
     private final HijackedConnection stdio;
     private final InputStream in;
@@ -88,7 +88,7 @@ record ExecConnector(EngineApi engine, String container) implements AgentConnect
         throw new EOFException("the engine closed the stream within a frame");
       }
       if (!begun && piece[0] != 0) {
-        throw new IOException("the exec failed: " + words(count));
+        throw new IOException("the exec failed: " + command(count));
       }
       begun = true;
       target.put(piece, 0, count);
@@ -100,8 +100,8 @@ record ExecConnector(EngineApi engine, String container) implements AgentConnect
      * Returns the error message of an exec that failed after it started. It arrives in place of the
      * agent's first bytes, as one short frame.
      */
-    private String words(int count) {
-      return new String(piece, 0, Math.min(count, LONGEST_WORDS), US_ASCII)
+    private String command(int count) {
+      return new String(piece, 0, Math.min(count, MAX_ERROR), US_ASCII)
           .replaceAll("[^ -~]", " ")
           .strip();
     }

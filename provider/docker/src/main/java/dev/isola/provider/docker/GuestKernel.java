@@ -24,7 +24,7 @@ record GuestKernel(String version, String bootId) {
   private static final Pattern BOOT = Pattern.compile("[0-9a-f-]{36}");
   private static final String VERSION_FILE = "/proc/version";
   private static final String BOOT_FILE = "/proc/sys/kernel/random/boot_id";
-  private static final int LONGEST = 1024;
+  private static final int MAX_LENGTH = 1024;
 
   /** Reads the kernel from inside a sandbox. */
   static GuestKernel of(Sandbox sandbox) {
@@ -33,7 +33,7 @@ record GuestKernel(String version, String bootId) {
 
   private static String text(Sandbox sandbox, String file) {
     try {
-      return sandbox.files().readText(file, UTF_8, LONGEST).strip();
+      return sandbox.files().readText(file, UTF_8, MAX_LENGTH).strip();
     } catch (NotFound none) {
       return "";
     }

@@ -12,9 +12,9 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** The progress of an image pull, as reported by the engine line by line. */
 final class PullProgress {
-  private static final int LONGEST_LINE = 64 * 1024;
-  private static final int MOST_LAYERS = 1000;
-  private static final Set<String> HERE = Set.of("Pull complete", "Already exists");
+  private static final int MAX_LINE = 64 * 1024;
+  private static final int MAX_LAYERS = 1000;
+  private static final Set<String> COMPLETE = Set.of("Pull complete", "Already exists");
 
   private final Map<String, Boolean> layers = new ConcurrentHashMap<>();
   private volatile String problem = "";
@@ -25,8 +25,8 @@ final class PullProgress {
     StringBuilder line = new StringBuilder();
     for (int c = lines.read(); c >= 0; c = lines.read()) {
       if (c != '\n' && c != '\r') {
-        if (line.length() == LONGEST_LINE) {
-          throw new IOException("a line of the progress is longer than " + LONGEST_LINE);
+        if (line.length() == MAX_LINE) {
+          throw new IOException("a line of the progress is longer than " + MAX_LINE);
         }
         line.append((char) c);
       } else {
@@ -47,8 +47,8 @@ final class PullProgress {
       problem = error;
     }
     String layer = said.text("id");
-    if (!layer.isEmpty() && (layers.containsKey(layer) || layers.size() < MOST_LAYERS)) {
-      layers.merge(layer, HERE.contains(said.text("status")), Boolean::logicalOr);
+    if (!layer.isEmpty() && (layers.containsKey(layer) || layers.size() < MAX_LAYERS)) {
+      layers.merge(layer, COMPLETE.contains(said.text("status")), Boolean::logicalOr);
     }
   }
 

@@ -26,7 +26,7 @@ record RootArchive(Image image) implements EngineRequest.Body {
   @Override
   public void writeTo(OutputStream out) throws IOException {
     Process tar =
-        new ProcessBuilder(words())
+        new ProcessBuilder(command())
             .redirectInput(Path.of("/dev/null").toFile())
             .redirectError(ProcessBuilder.Redirect.DISCARD)
             .start();
@@ -44,7 +44,7 @@ record RootArchive(Image image) implements EngineRequest.Body {
     }
   }
 
-  private List<String> words() {
+  private List<String> command() {
     HostProgram program =
         HostProgram.find("tar")
             .orElseThrow(
@@ -56,12 +56,12 @@ record RootArchive(Image image) implements EngineRequest.Body {
                                 + " cannot be sent because tar is not installed",
                             "install it (apt-get install tar)")
                         .exception());
-    List<String> words =
+    List<String> command =
         new ArrayList<>(List.of(program.path().toString(), "--create", "--numeric-owner"));
     if (!image.ownersKept()) { // The server owns all files here; root owns them in the container.
-      words.addAll(List.of("--owner=0", "--group=0"));
+      command.addAll(List.of("--owner=0", "--group=0"));
     }
-    words.addAll(List.of("--directory", image.rootfs().toString(), "."));
-    return words;
+    command.addAll(List.of("--directory", image.rootfs().toString(), "."));
+    return command;
   }
 }

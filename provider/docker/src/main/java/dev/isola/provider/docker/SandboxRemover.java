@@ -21,14 +21,14 @@ import java.util.concurrent.locks.LockSupport;
  */
 record SandboxRemover(
     EngineApi engine,
-    SandboxResources ours,
+    SandboxResources sandboxResources,
     AgentLinks links,
     SandboxLocks turns,
     boolean unpausesFirst) {
   /** The deadline of a cleanup after a failure that may have used up the caller's deadline. */
   private static final Duration CLEAN_UP = Duration.ofSeconds(20);
 
-  private static final long LOOK_AGAIN = Duration.ofMillis(20).toNanos();
+  private static final long RETRY_PAUSE = Duration.ofMillis(20).toNanos();
 
   /**
    * Removes a sandbox under its lock and returns when nothing remains.
@@ -36,11 +36,13 @@ record SandboxRemover(
    * @throws dev.isola.spi.error.DeadlineExceeded if the engine does not finish in time
    */
   void remove(SandboxId id, Deadline deadline) {
-    for (Optional<Container> left = ours.find(id); left.isPresent(); left = ours.find(id)) {
+    for (Optional<Container> left = sandboxResources.find(id);
+        left.isPresent();
+        left = sandboxResources.find(id)) {
       if (!removed(left.get(), deadline)) {
-        LockSupport.parkNanos(LOOK_AGAIN);
+        LockSupport.parkNanos(RETRY_PAUSE);
       }
-      if (deadline.over() && ours.find(id).isPresent()) {
+      if (deadline.over() && sandboxResources.find(id).isPresent()) {
         throw Fault.of(
                 ErrorCode.DEADLINE_EXCEEDED,
                 "the engine did not remove sandbox " + id + " within " + deadline.whole(),
@@ -69,7 +71,7 @@ record SandboxRemover(
   }
 
   void removeFolder(SandboxId id) {
-    ContainerSocketFolder folder = ours.folder(id);
+    ContainerSocketFolder folder = sandboxResources.folder(id);
     if (folder.exists()) {
       try {
         folder.remove();
@@ -115,7 +117,7 @@ record SandboxRemover(
 
   /** Removes the sandboxes of processes that were killed before they could destroy them. */
   void removeOrphans() {
-    for (SandboxId id : ours.orphaned()) {
+    for (SandboxId id : sandboxResources.orphaned()) {
       // A sandbox that is being destroyed at this moment looks the same; it is skipped.
       turns.tryWithLock(id, () -> remove(id, Deadline.in(CLEAN_UP)));
     }

@@ -25,8 +25,8 @@ import java.util.Optional;
 
 /** Client of E2B's API for creating, listing and killing sandboxes. */
 final class E2bApiClient {
-  private static final Duration QUICK = Duration.ofSeconds(20);
-  private static final int MOST_PAGES = 1_000;
+  private static final Duration SHORT_TIMEOUT = Duration.ofSeconds(20);
+  private static final int MAX_PAGES = 1_000;
 
   private final RetryingHttpClient http;
   private final E2bProviderSettings settings;
@@ -39,37 +39,37 @@ final class E2bApiClient {
   }
 
   /** A sandbox of this instance, as listed by the API. */
-  record ListedSandbox(String name, SandboxMetadata marks, SandboxState state) {}
+  record ListedSandbox(String name, SandboxMetadata sandboxMetadata, SandboxState state) {}
 
   /** What is needed to connect to a sandbox's envd. */
   record SandboxEndpoint(String name, Optional<String> domain, Optional<Secret> token) {}
 
-  SandboxEndpoint create(Map<String, ?> wanted, Duration patience) {
+  SandboxEndpoint create(Map<String, ?> wanted, Duration timeout) {
     HttpCall call =
         call("creating a sandbox", "POST", "/v2/sandboxes")
             .sending("application/json", Json.bytes(wanted));
-    HttpAnswer answer = http.send(call, patience);
-    String said = answer.isSuccess() ? "" : HttpErrors.message(answer.body());
-    if (answer.status() == 404 || (answer.status() == 400 && said.contains("emplate"))) {
+    HttpAnswer answer = http.send(call, timeout);
+    String result = answer.isSuccess() ? "" : HttpErrors.message(answer.body());
+    if (answer.status() == 404 || (answer.status() == 400 && result.contains("emplate"))) {
       throw Fault.of(
               ErrorCode.IMAGE_NOT_FOUND,
-              "no such template: '" + wanted.get("templateID") + "': " + HttpErrors.line(said),
+              "no such template: '" + wanted.get("templateID") + "': " + HttpErrors.line(result),
               "use a template of your E2B team, or build it")
           .exception();
     }
-    return opened(call, body(call, answer));
+    return endpoint(call, body(call, answer));
   }
 
   /** Returns what is needed to connect to a sandbox; empty if it does not exist. */
   Optional<SandboxEndpoint> open(String name) {
     HttpCall call = one("getting a sandbox", "GET", name, "");
-    HttpAnswer answer = http.send(call, QUICK);
+    HttpAnswer answer = http.send(call, SHORT_TIMEOUT);
     return answer.status() == 404
         ? Optional.empty()
-        : Optional.of(opened(call, body(call, answer)));
+        : Optional.of(endpoint(call, body(call, answer)));
   }
 
-  private static SandboxEndpoint opened(HttpCall call, JsonValue sandbox) {
+  private static SandboxEndpoint endpoint(HttpCall call, JsonValue sandbox) {
     return new SandboxEndpoint(
         sandbox
             .optionalText("sandboxID")
@@ -82,7 +82,7 @@ final class E2bApiClient {
   /** Returns the state of a sandbox; empty if it does not exist. */
   Optional<SandboxState> state(String name) {
     HttpCall call = one("getting a sandbox", "GET", name, "");
-    HttpAnswer answer = http.send(call, QUICK);
+    HttpAnswer answer = http.send(call, SHORT_TIMEOUT);
     return answer.status() == 404 ? Optional.empty() : Optional.of(state(body(call, answer)));
   }
 
@@ -91,18 +91,18 @@ final class E2bApiClient {
   }
 
   /** Returns the sandboxes of this instance that match the metadata query, oldest first. */
-  List<ListedSandbox> list(String marks) {
+  List<ListedSandbox> list(String sandboxMetadata) {
     List<ListedSandbox> all = new ArrayList<>();
     String next = "";
-    for (int page = 0; page < MOST_PAGES; page++) {
+    for (int page = 0; page < MAX_PAGES; page++) {
       HttpCall call =
           call(
               "listing sandboxes",
               "GET",
               "/v2/sandboxes?state=running%2Cpaused&limit=100&metadata="
-                  + encoded(marks)
+                  + encoded(sandboxMetadata)
                   + (next.isEmpty() ? "" : "&nextToken=" + encoded(next)));
-      HttpAnswer answer = http.send(call, QUICK);
+      HttpAnswer answer = http.send(call, SHORT_TIMEOUT);
       JsonValue sandboxes = body(call, answer);
       if (!sandboxes.isList()) {
         throw HttpErrors.malformed(call, "not a list");
@@ -126,39 +126,41 @@ final class E2bApiClient {
     Optional<String> id =
         sandbox.optionalText("sandboxID").filter(text -> text.matches("[A-Za-z0-9_-]{1,128}"));
     return SandboxMetadata.read(metadata, instance)
-        .flatMap(marks -> id.map(known -> new ListedSandbox(known, marks, state(sandbox))));
+        .flatMap(
+            sandboxMetadata ->
+                id.map(known -> new ListedSandbox(known, sandboxMetadata, state(sandbox))));
   }
 
   /** Kills a sandbox. Has no effect if it does not exist. */
-  void kill(String name, Duration patience) {
-    changed(one("killing a sandbox", "DELETE", name, "").asIdempotent(), 404, patience);
+  void kill(String name, Duration timeout) {
+    changed(one("killing a sandbox", "DELETE", name, "").asIdempotent(), 404, timeout);
   }
 
   void renew(String name, Duration fromNow) {
     HttpCall call = one("renewing a sandbox", "POST", name, "/timeout").asIdempotent();
-    changed(json(call, Map.of("timeout", seconds(fromNow))), 0, QUICK);
+    changed(json(call, Map.of("timeout", seconds(fromNow))), 0, SHORT_TIMEOUT);
   }
 
-  void pause(String name, Duration patience) {
+  void pause(String name, Duration timeout) {
     changed(
         json(one("pausing a sandbox", "POST", name, "/pause").asIdempotent(), Map.of()),
         409,
-        patience);
+        timeout);
   }
 
   /** Resumes a sandbox without shortening its remaining lifetime. */
-  void resume(String name, Duration patience) {
+  void resume(String name, Duration timeout) {
     HttpCall call =
         call("resuming a sandbox", "POST", "/v2/sandboxes/" + name + "/connect").asIdempotent();
-    changed(json(call, Map.of("timeout", 1)), 0, patience);
+    changed(json(call, Map.of("timeout", 1)), 0, timeout);
   }
 
   static long seconds(Duration time) {
     return Math.max(1, time.plusMillis(999).toSeconds());
   }
 
-  private void changed(HttpCall call, int alsoGood, Duration patience) {
-    HttpAnswer answer = http.send(call, patience);
+  private void changed(HttpCall call, int alsoGood, Duration timeout) {
+    HttpAnswer answer = http.send(call, timeout);
     if (!answer.isSuccess() && answer.status() != alsoGood) {
       throw HttpErrors.of(call, answer, HttpErrors.message(answer.body()));
     }

@@ -30,7 +30,7 @@ import java.util.concurrent.locks.LockSupport;
  * local state.
  */
 final class E2bProvider implements Provider {
-  private static final Duration LOOKING = Duration.ofMillis(100);
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(100);
 
   private final ProviderContext context;
   private final E2bProviderSettings settings;
@@ -52,20 +52,21 @@ final class E2bProvider implements Provider {
             control,
             settings,
             context.instance(),
-            opened -> marks -> sandbox(opened, marks, SandboxState.RUNNING));
+            endpoint ->
+                sandboxMetadata -> sandbox(endpoint, sandboxMetadata, SandboxState.RUNNING));
   }
 
   private E2bSandbox sandbox(
-      E2bApiClient.SandboxEndpoint opened, SandboxMetadata marks, SandboxState state) {
+      E2bApiClient.SandboxEndpoint endpoint, SandboxMetadata sandboxMetadata, SandboxState state) {
     return new E2bSandbox(
-        marks,
-        opened.name(),
+        sandboxMetadata,
+        endpoint.name(),
         state,
         control,
         description.capabilities(),
-        (name, whereabouts) ->
+        (name, liveness) ->
             new EnvdClient(
-                http, settings.envd(name, opened.domain()), name, opened.token(), whereabouts));
+                http, settings.envd(name, endpoint.domain()), name, endpoint.token(), liveness));
   }
 
   @Override
@@ -125,8 +126,8 @@ final class E2bProvider implements Provider {
             control
                 .open(one.name())
                 .map(
-                    opened -> {
-                      E2bSandbox sandbox = sandbox(opened, one.marks(), one.state());
+                    endpoint -> {
+                      E2bSandbox sandbox = sandbox(endpoint, one.sandboxMetadata(), one.state());
                       known.put(id, sandbox);
                       return sandbox;
                     }));
@@ -138,9 +139,9 @@ final class E2bProvider implements Provider {
         .map(
             found ->
                 new InventoryItem(
-                    found.marks().id(),
+                    found.sandboxMetadata().id(),
                     found.state(),
-                    found.marks().createdAt(),
+                    found.sandboxMetadata().createdAt(),
                     Map.of("sandboxID", found.name())))
         .toList();
   }
@@ -158,7 +159,7 @@ final class E2bProvider implements Provider {
             left = control.list(query);
             if (!left.isEmpty()) {
               left(id, end);
-              LockSupport.parkNanos(LOOKING.toNanos());
+              LockSupport.parkNanos(POLL_INTERVAL.toNanos());
             }
           }
           owned.remove(id);

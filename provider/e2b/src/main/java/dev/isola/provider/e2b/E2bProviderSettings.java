@@ -23,7 +23,7 @@ import java.util.function.UnaryOperator;
 record E2bProviderSettings(
     Optional<Secret> key, String domain, URI api, Optional<URI> envdAddress, String template) {
   /** E2B's own domains, where every sandbox is a virtual machine. */
-  private static final List<String> THEIRS = List.of("e2b.app", "e2b.dev", "e2b.pro");
+  private static final List<String> E2B_DOMAINS = List.of("e2b.app", "e2b.dev", "e2b.pro");
 
   static E2bProviderSettings of(ProviderConfig config) {
     return of(config, name -> Optional.ofNullable(System.getenv(name)).orElse(""));
@@ -93,6 +93,6 @@ record E2bProviderSettings(
 
   private static boolean isE2bDomain(String host) {
     String name = host.toLowerCase(Locale.ROOT);
-    return THEIRS.stream().anyMatch(one -> name.equals(one) || name.endsWith("." + one));
+    return E2B_DOMAINS.stream().anyMatch(one -> name.equals(one) || name.endsWith("." + one));
   }
 }

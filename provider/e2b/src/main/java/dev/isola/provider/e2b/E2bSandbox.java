@@ -29,13 +29,13 @@ import java.util.function.BiFunction;
 
 /** A sandbox at E2B or at another service with the same API. */
 final class E2bSandbox implements Sandbox, SandboxLiveness {
-  private static final Duration PAUSING = Duration.ofMinutes(2);
+  private static final Duration PAUSE_TIMEOUT = Duration.ofMinutes(2);
 
-  private final SandboxMetadata marks;
+  private final SandboxMetadata sandboxMetadata;
   private final String name;
   private final E2bApiClient control;
   private final Set<Class<? extends Capability>> declared;
-  private final SandboxContext inside;
+  private final SandboxContext context;
   private final CommandStarter starter;
   private final FileSystem files;
   private volatile SandboxState state;
@@ -45,31 +45,31 @@ final class E2bSandbox implements Sandbox, SandboxLiveness {
    * @param envd creates the envd client, given the liveness of this sandbox
    */
   E2bSandbox(
-      SandboxMetadata marks,
+      SandboxMetadata sandboxMetadata,
       String name,
       SandboxState state,
       E2bApiClient control,
       Set<Class<? extends Capability>> declared,
       BiFunction<String, SandboxLiveness, EnvdClient> envd) {
-    this.marks = marks;
+    this.sandboxMetadata = sandboxMetadata;
     this.name = name;
     this.state = state;
     this.control = control;
     this.declared = declared;
-    this.inside =
+    this.context =
         new SandboxContext(
-            marks.id(),
+            sandboxMetadata.id(),
             envd.apply(name, this),
             this,
-            marks.folder(),
-            marks.user(),
-            marks.timeout());
-    this.starter = new CommandStarter(inside);
-    this.files = new E2bFiles(inside);
+            sandboxMetadata.folder(),
+            sandboxMetadata.user(),
+            sandboxMetadata.timeout());
+    this.starter = new CommandStarter(context);
+    this.files = new E2bFiles(context);
   }
 
   SandboxContext context() {
-    return inside;
+    return context;
   }
 
   String name() {
@@ -85,7 +85,7 @@ final class E2bSandbox implements Sandbox, SandboxLiveness {
 
   @Override
   public SandboxId id() {
-    return marks.id();
+    return sandboxMetadata.id();
   }
 
   @Override
@@ -116,13 +116,13 @@ final class E2bSandbox implements Sandbox, SandboxLiveness {
       return (Terminals) starter::open;
     }
     if (capability == Watching.class) {
-      return (Watching) (path, recursive) -> E2bWatch.of(inside, path, recursive);
+      return (Watching) (path, recursive) -> E2bWatch.of(context, path, recursive);
     }
     if (capability == Renewing.class) {
       return (Renewing) this::renew;
     }
     if (capability == UsageReporting.class) {
-      return new MachineUsage(inside);
+      return new MachineUsage(context);
     }
     return new E2bPausing();
   }
@@ -142,13 +142,13 @@ final class E2bSandbox implements Sandbox, SandboxLiveness {
       if (kind != PauseKind.MEMORY) {
         throw Capability.unsupported(E2bDescription.NAME, "filesystem pause");
       }
-      callApi(() -> control.pause(name, PAUSING));
+      callApi(() -> control.pause(name, PAUSE_TIMEOUT));
       updateState(SandboxState.PAUSED);
     }
 
     @Override
     public void resume() {
-      callApi(() -> control.resume(name, PAUSING));
+      callApi(() -> control.resume(name, PAUSE_TIMEOUT));
       updateState(SandboxState.RUNNING);
     }
   }

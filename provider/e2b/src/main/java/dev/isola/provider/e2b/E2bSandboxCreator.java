@@ -29,13 +29,13 @@ record E2bSandboxCreator(
     E2bProviderSettings settings,
     InstanceId instance,
     Function<E2bApiClient.SandboxEndpoint, Function<SandboxMetadata, E2bSandbox>> open) {
-  private static final Duration ENDING = Duration.ofSeconds(20);
-  private static final Duration LOOKING = Duration.ofMillis(200);
+  private static final Duration KILL_TIMEOUT = Duration.ofSeconds(20);
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(200);
 
-  private static final Duration LISTED_AFTER = Duration.ofSeconds(1);
+  private static final Duration LIST_DELAY = Duration.ofSeconds(1);
 
   /** E2B's error message for a lifetime above the maximum of the account. */
-  private static final Pattern LONGEST_TTL =
+  private static final Pattern MAX_TTL =
       Pattern.compile("Timeout cannot be greater than (\\d{1,5}) hours?");
 
   /** The default lifetime of E2B's own SDKs; E2B requires one. */
@@ -56,10 +56,10 @@ record E2bSandboxCreator(
       mkdir -p -- "$1" "$2" && chown -- "$3" "$1" "$2"
       """;
 
-  E2bSandbox create(SandboxSpec spec, SandboxMetadata marks) {
+  E2bSandbox create(SandboxSpec spec, SandboxMetadata sandboxMetadata) {
     long end = System.nanoTime() + spec.startupTimeout().toNanos();
-    E2bApiClient.SandboxEndpoint opened = requestSandbox(spec, marks);
-    E2bSandbox sandbox = open.apply(opened).apply(marks);
+    E2bApiClient.SandboxEndpoint endpoint = requestSandbox(spec, sandboxMetadata);
+    E2bSandbox sandbox = open.apply(endpoint).apply(sandboxMetadata);
     try {
       awaitReady(sandbox, spec, end);
       folders(sandbox, spec);
@@ -76,9 +76,10 @@ record E2bSandboxCreator(
    * sandbox with this metadata: if there is one it is used, otherwise none was created and another
    * provider can be tried.
    */
-  private E2bApiClient.SandboxEndpoint requestSandbox(SandboxSpec spec, SandboxMetadata marks) {
+  private E2bApiClient.SandboxEndpoint requestSandbox(
+      SandboxSpec spec, SandboxMetadata sandboxMetadata) {
     try {
-      return control.create(createBody(spec, marks), spec.startupTimeout());
+      return control.create(createBody(spec, sandboxMetadata), spec.startupTimeout());
     } catch (InvalidRequest e) {
       throw ttlRefused(spec, e).orElse(e);
     } catch (OutcomeUnknown e) {
@@ -99,7 +100,7 @@ record E2bSandboxCreator(
 
   /** E2B reveals the maximum lifetime of an account only when it rejects a longer one. */
   private static Optional<SandboxException> ttlRefused(SandboxSpec spec, InvalidRequest e) {
-    Matcher refused = LONGEST_TTL.matcher(e.fault().problem());
+    Matcher refused = MAX_TTL.matcher(e.fault().problem());
     if (!refused.find()) {
       return Optional.empty();
     }
@@ -122,7 +123,7 @@ record E2bSandboxCreator(
         if (!found.isEmpty()) {
           return control.open(found.getFirst().name());
         }
-        LockSupport.parkNanos(LISTED_AFTER.toNanos());
+        LockSupport.parkNanos(LIST_DELAY.toNanos());
       }
       return Optional.empty();
     } catch (SandboxException e) {
@@ -131,11 +132,11 @@ record E2bSandboxCreator(
     }
   }
 
-  private Map<String, Object> createBody(SandboxSpec spec, SandboxMetadata marks) {
+  private Map<String, Object> createBody(SandboxSpec spec, SandboxMetadata sandboxMetadata) {
     Map<String, Object> wanted = new LinkedHashMap<>();
     wanted.put("templateID", spec.image().orElse(settings.template()));
     wanted.put("timeout", E2bApiClient.seconds(spec.deadline().orElse(DEFAULT_TTL)));
-    wanted.put("metadata", marks.metadata(instance));
+    wanted.put("metadata", sandboxMetadata.metadata(instance));
     wanted.put("envVars", spec.environment());
     wanted.put(
         "allow_internet_access",
@@ -146,7 +147,7 @@ record E2bSandboxCreator(
 
   private static void awaitReady(E2bSandbox sandbox, SandboxSpec spec, long end) {
     while (!sandbox.context().envd().isReachable(left(spec, end))) {
-      LockSupport.parkNanos(LOOKING.toNanos());
+      LockSupport.parkNanos(POLL_INTERVAL.toNanos());
       left(spec, end);
     }
   }
@@ -154,13 +155,13 @@ record E2bSandboxCreator(
   private static void folders(E2bSandbox sandbox, SandboxSpec spec) {
     ScriptRunner shell = new ScriptRunner(sandbox.context());
     String[] both = {spec.workspaceMount(), spec.workingFolder()};
-    ScriptRunner.ScriptResult said = shell.run(FOLDERS, both);
-    if (said.succeeded()) {
+    ScriptRunner.ScriptResult result = shell.run(FOLDERS, both);
+    if (result.succeeded()) {
       return;
     }
     ScriptRunner.ScriptResult byRoot =
         shell.run(
-            FOLDERS_BY_ROOT, Optional.of("root"), List.of(both[0], both[1], said.text().strip()));
+            FOLDERS_BY_ROOT, Optional.of("root"), List.of(both[0], both[1], result.text().strip()));
     if (!byRoot.succeeded()) {
       throw Fault.of(
               ErrorCode.SPAWN_FAILED,
@@ -192,7 +193,7 @@ record E2bSandboxCreator(
   private void end(E2bSandbox sandbox, RuntimeException why) {
     boolean interrupted = Thread.interrupted();
     try {
-      control.kill(sandbox.name(), ENDING);
+      control.kill(sandbox.name(), KILL_TIMEOUT);
     } catch (SandboxException e) {
       why.addSuppressed(e);
     } finally {

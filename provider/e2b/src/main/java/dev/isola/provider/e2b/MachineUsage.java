@@ -26,23 +26,23 @@ final class MachineUsage implements UsageReporting {
       echo "$((user + nice + system + irq + soft)) ${up%.*} $((total - free)) $n $1 $(getconf CLK_TCK)"
       """;
 
-  private final SandboxContext inside;
+  private final SandboxContext context;
   private long peak;
 
-  MachineUsage(SandboxContext inside) {
-    this.inside = inside;
+  MachineUsage(SandboxContext context) {
+    this.context = context;
   }
 
   @Override
   public synchronized Usage usage() {
-    ScriptRunner.ScriptResult said = new ScriptRunner(inside).run(MEASURE);
+    ScriptRunner.ScriptResult result = new ScriptRunner(context).run(MEASURE);
     long[] words =
-        Arrays.stream(said.text().strip().split(" "))
+        Arrays.stream(result.text().strip().split(" "))
             .filter(word -> word.matches("[0-9]{1,18}"))
             .mapToLong(Long::parseLong)
             .toArray();
-    if (!said.succeeded() || words.length != 6) {
-      throw inside
+    if (!result.succeeded() || words.length != 6) {
+      throw context
           .fault(ErrorCode.PROVIDER_UNAVAILABLE, "the sandbox does not report its usage", "retry")
           .exception();
     }

@@ -22,11 +22,11 @@ import org.jspecify.annotations.Nullable;
  * changed state is never sent twice. Thread-safe.
  */
 public final class EngineHttp implements AutoCloseable {
-  private static final int MOST_KEPT = 4;
-  private static final int LONGEST_ANSWER = 16 << 20;
+  private static final int MAX_IDLE = 4;
+  private static final int MAX_RESPONSE = 16 << 20;
 
   private final EngineAddress address;
-  private final ConcurrentLinkedDeque<HttpConnection> kept = new ConcurrentLinkedDeque<>();
+  private final ConcurrentLinkedDeque<HttpConnection> idle = new ConcurrentLinkedDeque<>();
   private volatile boolean closed;
 
   public EngineHttp(EngineAddress address) {
@@ -88,7 +88,7 @@ public final class EngineHttp implements AutoCloseable {
   public sealed interface Upgrade {
     record Accepted(HijackedConnection connection) implements Upgrade {}
 
-    record Rejected(EngineResponse answer) implements Upgrade {}
+    record Rejected(EngineResponse response) implements Upgrade {}
   }
 
   /** Requests a connection upgrade. */
@@ -109,7 +109,7 @@ public final class EngineHttp implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    for (HttpConnection one = kept.poll(); one != null; one = kept.poll()) {
+    for (HttpConnection one = idle.poll(); one != null; one = idle.poll()) {
       one.transport().close();
     }
   }
@@ -118,7 +118,7 @@ public final class EngineHttp implements AutoCloseable {
   private final class Attempt {
     private final EngineRequest request;
     private final Deadline deadline;
-    private final AtomicBoolean late = new AtomicBoolean();
+    private final AtomicBoolean expired = new AtomicBoolean();
     private final AtomicReference<@Nullable AutoCloseable> open = new AtomicReference<>();
     private boolean sent;
 
@@ -128,7 +128,7 @@ public final class EngineHttp implements AutoCloseable {
     }
 
     EngineResponse ask() {
-      ScheduledFuture<?> timer = Watchdog.at(deadline, this::tooLate);
+      ScheduledFuture<?> timer = Watchdog.at(deadline, this::abort);
       try {
         HttpConnection exchange = connection();
         sent = true;
@@ -148,12 +148,12 @@ public final class EngineHttp implements AutoCloseable {
       InputStream in = exchange.body(status);
       byte[] piece = new byte[8192];
       for (int count = in.read(piece); count >= 0; count = in.read(piece)) {
-        if (body.size() + count > LONGEST_ANSWER) {
-          throw new IOException("its response is longer than " + LONGEST_ANSWER + " bytes");
+        if (body.size() + count > MAX_RESPONSE) {
+          throw new IOException("its response is longer than " + MAX_RESPONSE + " bytes");
         }
         body.write(piece, 0, count);
       }
-      if (exchange.keepsAlive(status) && !late.get()) {
+      if (exchange.keepsAlive(status) && !expired.get()) {
         keep(exchange);
       } else {
         exchange.transport().close();
@@ -162,7 +162,7 @@ public final class EngineHttp implements AutoCloseable {
     }
 
     EngineResponse stream(Cancellation cancel, Reader reader) {
-      ScheduledFuture<?> timer = Watchdog.at(deadline, this::tooLate);
+      ScheduledFuture<?> timer = Watchdog.at(deadline, this::abort);
       try {
         HttpConnection exchange = connection();
         cancel.of(exchange.transport());
@@ -170,7 +170,7 @@ public final class EngineHttp implements AutoCloseable {
         exchange.send(request, false);
         int status = exchange.head();
         if (status < 200 || status >= 300) {
-          byte[] why = exchange.body(status).readNBytes(LONGEST_ANSWER);
+          byte[] why = exchange.body(status).readNBytes(MAX_RESPONSE);
           exchange.transport().close();
           return new EngineResponse(status, Bytes.of(why));
         }
@@ -186,7 +186,7 @@ public final class EngineHttp implements AutoCloseable {
     }
 
     Upgrade upgrade() {
-      ScheduledFuture<?> timer = Watchdog.at(deadline, this::tooLate);
+      ScheduledFuture<?> timer = Watchdog.at(deadline, this::abort);
       try {
         HttpConnection exchange = connection();
         sent = true;
@@ -195,7 +195,7 @@ public final class EngineHttp implements AutoCloseable {
         if (status == 101 || status == 200) { // Engines differ.
           return new Upgrade.Accepted(new HijackedConnection(exchange));
         }
-        byte[] why = exchange.body(status).readNBytes(LONGEST_ANSWER);
+        byte[] why = exchange.body(status).readNBytes(MAX_RESPONSE);
         exchange.transport().close();
         return new Upgrade.Rejected(new EngineResponse(status, Bytes.of(why)));
       } catch (IOException e) {
@@ -206,14 +206,14 @@ public final class EngineHttp implements AutoCloseable {
       }
     }
 
-    private void tooLate() {
-      late.set(true);
+    private void abort() {
+      expired.set(true);
       quietly(open.get());
     }
 
     private void opened(AutoCloseable socket) {
       open.set(socket);
-      if (late.get()) {
+      if (expired.get()) {
         quietly(socket);
       }
     }
@@ -231,7 +231,7 @@ public final class EngineHttp implements AutoCloseable {
                 "use a longer timeout")
             .exception();
       }
-      for (HttpConnection one = kept.pollLast(); one != null; one = kept.pollLast()) {
+      for (HttpConnection one = idle.pollLast(); one != null; one = idle.pollLast()) {
         if (!one.transport().isStale()) {
           opened(one.transport());
           return one;
@@ -252,12 +252,12 @@ public final class EngineHttp implements AutoCloseable {
             .exception(e);
       }
       if (!sent) {
-        return late.get() ? silent(ErrorCode.PROVIDER_UNAVAILABLE, e) : unreachable(e);
+        return expired.get() ? timedOut(ErrorCode.PROVIDER_UNAVAILABLE, e) : unreachable(e);
       }
       ErrorCode code =
           request.isMutating() ? ErrorCode.OUTCOME_UNKNOWN : ErrorCode.PROVIDER_UNAVAILABLE;
-      if (late.get()) {
-        return silent(code, e);
+      if (expired.get()) {
+        return timedOut(code, e);
       }
       return Fault.of(
               code,
@@ -271,7 +271,7 @@ public final class EngineHttp implements AutoCloseable {
           .exception(e);
     }
 
-    private SandboxException silent(ErrorCode code, IOException e) {
+    private SandboxException timedOut(ErrorCode code, IOException e) {
       return Fault.of(
               code,
               "the engine at "
@@ -287,9 +287,9 @@ public final class EngineHttp implements AutoCloseable {
   }
 
   private void keep(HttpConnection exchange) {
-    kept.addLast(exchange);
-    while (kept.size() > (closed ? 0 : MOST_KEPT)) {
-      HttpConnection surplus = kept.pollFirst();
+    idle.addLast(exchange);
+    while (idle.size() > (closed ? 0 : MAX_IDLE)) {
+      HttpConnection surplus = idle.pollFirst();
       if (surplus != null) {
         surplus.transport().close();
       }

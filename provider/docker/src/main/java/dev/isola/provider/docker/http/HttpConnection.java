@@ -16,8 +16,8 @@ import java.util.Map;
  * length that the engine announces.
  */
 final class HttpConnection {
-  private static final int LONGEST_LINE = 8 * 1024;
-  private static final int MOST_HEADERS = 100;
+  private static final int MAX_LINE = 8 * 1024;
+  private static final int MAX_HEADERS = 100;
   private static final int BUFFER = 16 * 1024;
 
   private final EngineTransport transport;
@@ -92,8 +92,8 @@ final class HttpConnection {
     Map<String, String> found = new HashMap<>();
     int count = 0;
     for (String line = line(); !line.isEmpty(); line = line()) {
-      if (++count > MOST_HEADERS) {
-        throw new IOException("its response has more than " + MOST_HEADERS + " headers");
+      if (++count > MAX_HEADERS) {
+        throw new IOException("its response has more than " + MAX_HEADERS + " headers");
       }
       int colon = line.indexOf(':');
       if (colon > 0) {
@@ -145,8 +145,8 @@ final class HttpConnection {
       if (c == '\n') {
         return line.toString().stripTrailing();
       }
-      if (line.length() == LONGEST_LINE) {
-        throw new IOException("its response has a line longer than " + LONGEST_LINE + " bytes");
+      if (line.length() == MAX_LINE) {
+        throw new IOException("its response has a line longer than " + MAX_LINE + " bytes");
       }
       line.append(c);
     }

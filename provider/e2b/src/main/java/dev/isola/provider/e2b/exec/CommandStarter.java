@@ -36,16 +36,16 @@ public final class CommandStarter {
    * The maximum amount of output, including overhead, that is buffered until the command is known
    * to run.
    */
-  private static final long MOST_BEFORE = 16 << 20;
+  private static final long MAX_BUFFERED = 16 << 20;
 
   private static final int OVERHEAD = 64;
 
-  private final SandboxContext inside;
+  private final SandboxContext context;
   private final ScriptRunner shell;
 
-  public CommandStarter(SandboxContext inside) {
-    this.inside = inside;
-    this.shell = new ScriptRunner(inside);
+  public CommandStarter(SandboxContext context) {
+    this.context = context;
+    this.shell = new ScriptRunner(context);
   }
 
   public Execution start(Command command) {
@@ -60,16 +60,16 @@ public final class CommandStarter {
     byte[] random = new byte[16];
     RANDOM.nextBytes(random);
     String mark = HexFormat.of().formatHex(random);
-    Optional<String> user = command.user().or(inside::user);
-    ExecutionUser who =
-        ExecutionUser.of(user).orElseThrow(() -> unknownUser(inside, user.orElse("")));
-    Optional<Duration> timeout = command.timeout().or(inside::timeout);
-    String folder = command.cwd().map(inside::absolute).orElse(inside.folder());
+    Optional<String> user = command.user().or(context::user);
+    ExecutionUser executionUser =
+        ExecutionUser.of(user).orElseThrow(() -> unknownUser(context, user.orElse("")));
+    Optional<Duration> timeout = command.timeout().or(context::timeout);
+    String folder = command.cwd().map(context::absolute).orElse(context.folder());
     List<String> args = new ArrayList<>(List.of(mark, folder));
     args.addAll(command.toArgv());
     ProcessStream.Start start =
         new ProcessStream.Start(
-            who.commandLine(ExecScripts.START, args),
+            executionUser.commandLine(ExecScripts.START, args),
             environment(command, mark, terminal.isPresent()),
             command.stdin(),
             terminal,
@@ -77,9 +77,9 @@ public final class CommandStarter {
             timeout.map(time -> time.plus(GRACE)));
     ProcessStream stream;
     try {
-      stream = ProcessStream.start(inside.envd(), start, who.name());
+      stream = ProcessStream.start(context.envd(), start, executionUser.name());
     } catch (RpcError e) {
-      throw refused(inside, e, user);
+      throw refused(context, e, user);
     }
     try {
       return awaitRunning(stream, new PendingStart(mark, command, folder, user), terminal, timeout);
@@ -104,33 +104,33 @@ public final class CommandStarter {
   /** Reads until the script reports that the command runs; all further output is the command's. */
   private Execution awaitRunning(
       ProcessStream stream,
-      PendingStart greeting,
+      PendingStart pending,
       Optional<TerminalSize> terminal,
       Optional<Duration> timeout) {
     Channel channel = terminal.isPresent() ? Channel.TERMINAL : Channel.STDERR;
-    byte[] mark = greeting.mark().getBytes(US_ASCII);
-    ByteArrayOutputStream said = new ByteArrayOutputStream();
+    byte[] mark = pending.mark().getBytes(US_ASCII);
+    ByteArrayOutputStream result = new ByteArrayOutputStream();
     List<ProcessStream.Event.Data> first = new ArrayList<>();
     long before = 0;
     long pid = 0;
-    while (said.size() <= mark.length) {
-      switch (event(stream, greeting.user())) {
+    while (result.size() <= mark.length) {
+      switch (event(stream, pending.user())) {
         case ProcessStream.Event.Started(long number) -> pid = number;
         case ProcessStream.Event.Ended ended ->
-            throw inside
+            throw context
                 .fault(
                     ErrorCode.SPAWN_FAILED,
-                    "the command could not be started: " + said.toString(UTF_8).strip(),
+                    "the command could not be started: " + result.toString(UTF_8).strip(),
                     "use a template with /bin/sh, and with setpriv for numeric users")
                 .exception();
         case ProcessStream.Event.Data(Channel from, Bytes bytes) -> {
           if (from == channel) {
-            said.writeBytes(bytes.toArray());
+            result.writeBytes(bytes.toArray());
           } else { // The order of stdout and stderr is not preserved.
             first.add(new ProcessStream.Event.Data(from, bytes));
             before += bytes.size() + OVERHEAD;
-            if (before > MOST_BEFORE) {
-              throw inside
+            if (before > MAX_BUFFERED) {
+              throw context
                   .fault(
                       ErrorCode.SPAWN_FAILED, "the start of the command was not confirmed", "retry")
                   .exception();
@@ -139,64 +139,64 @@ public final class CommandStarter {
         }
       }
     }
-    byte[] all = said.toByteArray();
+    byte[] all = result.toByteArray();
     if (!Arrays.equals(mark, Arrays.copyOf(all, mark.length))) {
-      throw inside
+      throw context
           .fault(
               ErrorCode.SPAWN_FAILED,
-              "the command could not be started: " + said.toString(UTF_8).strip(),
+              "the command could not be started: " + result.toString(UTF_8).strip(),
               "use a template with a shell at /bin/sh")
           .exception();
     }
-    refuse(greeting, (char) all[mark.length]);
+    refuse(pending, (char) all[mark.length]);
     E2bExecution.Start start =
         new E2bExecution.Start(
-            new ExecutionId(greeting.mark()),
+            new ExecutionId(pending.mark()),
             pid,
-            greeting.user(),
+            pending.user(),
             timeout,
-            greeting.command().stdin(),
+            pending.command().stdin(),
             terminal.isPresent());
     if (all.length > mark.length + 1) {
       byte[] rest = Arrays.copyOfRange(all, mark.length + 1, all.length);
       first.add(new ProcessStream.Event.Data(channel, Bytes.of(rest)));
     }
     return terminal.isPresent()
-        ? new E2bTerminal(inside, shell, stream, start, first)
-        : new E2bExecution(inside, shell, stream, start, first);
+        ? new E2bTerminal(context, shell, stream, start, first)
+        : new E2bExecution(context, shell, stream, start, first);
   }
 
   private ProcessStream.Event event(ProcessStream stream, Optional<String> user) {
     try {
       return stream.next();
     } catch (RpcError e) {
-      throw refused(inside, e, user);
+      throw refused(context, e, user);
     } catch (IOException e) {
-      throw disconnected(inside, e);
+      throw disconnected(context, e);
     }
   }
 
-  private void refuse(PendingStart greeting, char word) {
-    String program = greeting.command().toArgv().getFirst();
+  private void refuse(PendingStart pending, char word) {
+    String program = pending.command().toArgv().getFirst();
     switch (word) {
       case ExecScripts.RUNS -> {}
       case ExecScripts.NO_FOLDER ->
-          throw inside
+          throw context
               .fault(
                   ErrorCode.INVALID_REQUEST,
-                  "the working folder " + greeting.folder() + " does not exist",
+                  "the working folder " + pending.folder() + " does not exist",
                   "create it, or use another")
-              .with("cwd", greeting.folder())
+              .with("cwd", pending.folder())
               .exception();
       case ExecScripts.NOT_FOUND ->
-          throw inside
+          throw context
               .fault(
                   ErrorCode.COMMAND_NOT_FOUND,
                   "command not found: " + program,
                   "install it, or use its path")
               .exception();
       default ->
-          throw inside
+          throw context
               .fault(
                   ErrorCode.COMMAND_NOT_EXECUTABLE,
                   program + " is not executable",
@@ -205,8 +205,8 @@ public final class CommandStarter {
     }
   }
 
-  static SandboxException unknownUser(SandboxContext inside, String user) {
-    return inside
+  static SandboxException unknownUser(SandboxContext context, String user) {
+    return context
         .fault(
             ErrorCode.USER_NOT_FOUND,
             "no such user: '" + user + "' in the sandbox",
@@ -215,36 +215,36 @@ public final class CommandStarter {
   }
 
   /** Returns the exception for an error response to a start. */
-  static SandboxException refused(SandboxContext inside, RpcError e, Optional<String> user) {
+  static SandboxException refused(SandboxContext context, RpcError e, Optional<String> user) {
     return switch (e.code()) {
-      case "unauthenticated" -> unknownUser(inside, user.orElse(""));
+      case "unauthenticated" -> unknownUser(context, user.orElse(""));
       case "invalid_argument" ->
-          inside.fault(ErrorCode.INVALID_REQUEST, e.detail(), "correct the command").exception(e);
+          context.fault(ErrorCode.INVALID_REQUEST, e.detail(), "correct the command").exception(e);
       case "unimplemented" ->
-          inside
+          context
               .fault(ErrorCode.NOT_IMPLEMENTED, e.detail(), "use a supported feature")
               .exception(e);
       case "resource_exhausted" ->
-          inside.fault(ErrorCode.RESOURCE_LIMIT, e.detail(), "end other commands").exception(e);
+          context.fault(ErrorCode.RESOURCE_LIMIT, e.detail(), "end other commands").exception(e);
       case "deadline_exceeded" ->
-          inside.fault(ErrorCode.DEADLINE_EXCEEDED, e.detail(), "retry").exception(e);
+          context.fault(ErrorCode.DEADLINE_EXCEEDED, e.detail(), "retry").exception(e);
       default ->
-          inside
+          context
               .liveness()
               .notRunningReason()
               .orElseGet(
-                  () -> inside.fault(ErrorCode.SPAWN_FAILED, e.detail(), "retry").exception(e));
+                  () -> context.fault(ErrorCode.SPAWN_FAILED, e.detail(), "retry").exception(e));
     };
   }
 
   /** Returns the exception for a stream that ended unexpectedly. */
-  static SandboxException disconnected(SandboxContext inside, IOException e) {
-    return inside
+  static SandboxException disconnected(SandboxContext context, IOException e) {
+    return context
         .liveness()
         .notRunningReason()
         .orElseGet(
             () ->
-                inside
+                context
                     .fault(
                         ErrorCode.OUTCOME_UNKNOWN,
                         "the connection to the sandbox was lost: " + e.getMessage(),

@@ -29,9 +29,9 @@ import org.jspecify.annotations.Nullable;
  * does not read from the queue, the thread stops reading the connection, which blocks the command.
  */
 public class E2bExecution implements Execution {
-  private static final int WAITING = 32;
-  private static final Duration DYING = Duration.ofSeconds(20);
-  private static final Duration LOOKING = Duration.ofMillis(100);
+  private static final int QUEUE_SIZE = 32;
+  private static final Duration KILL_TIMEOUT = Duration.ofSeconds(20);
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(100);
 
   /** The parameters of a started command. */
   record Start(
@@ -49,11 +49,11 @@ public class E2bExecution implements Execution {
     record End() implements Item {}
   }
 
-  private final SandboxContext inside;
+  private final SandboxContext context;
   private final ScriptRunner shell;
   private final Start start;
   private final OutputStream stdin;
-  private final BlockingQueue<Item> queue = new ArrayBlockingQueue<>(WAITING);
+  private final BlockingQueue<Item> queue = new ArrayBlockingQueue<>(QUEUE_SIZE);
   private final CountDownLatch ended = new CountDownLatch(1);
   private final CountDownLatch swept = new CountDownLatch(1);
   private final long startedNanos = System.nanoTime();
@@ -68,16 +68,16 @@ public class E2bExecution implements Execution {
   private volatile @Nullable SandboxException failure;
 
   E2bExecution(
-      SandboxContext inside,
+      SandboxContext context,
       ScriptRunner shell,
       ProcessStream stream,
       Start start,
       List<ProcessStream.Event.Data> first) {
-    this.inside = inside;
+    this.context = context;
     this.shell = shell;
     this.stream = stream;
     this.start = start;
-    this.stdin = new ProcessInput(inside, start, this::isOver);
+    this.stdin = new ProcessInput(context, start, this::isOver);
     this.first = first.stream().map(data -> item(data.channel(), data.bytes())).toList();
     Thread.ofVirtual().name("e2b-output").start(this::follow);
     start
@@ -130,7 +130,7 @@ public class E2bExecution implements Execution {
   }
 
   private SandboxException refused(RpcError e) {
-    return inside
+    return context
         .fault(
             ErrorCode.OUTCOME_UNKNOWN,
             "the connection to the command was lost: " + e.detail(),
@@ -140,12 +140,12 @@ public class E2bExecution implements Execution {
 
   /** Reconnects to the process after a pause has cut the stream. */
   private void reconnect(IOException e) throws InterruptedException {
-    SandboxException why = CommandStarter.disconnected(inside, e);
+    SandboxException why = CommandStarter.disconnected(context, e);
     while (why instanceof Conflict && !closed) {
-      Thread.sleep(LOOKING);
+      Thread.sleep(POLL_INTERVAL);
       try {
-        inside.liveness().requireRunning();
-        stream = ProcessStream.connect(inside.envd(), start.pid());
+        context.liveness().requireRunning();
+        stream = ProcessStream.connect(context.envd(), start.pid());
         return;
       } catch (RpcError gone) {
         why = refused(gone);
@@ -166,7 +166,7 @@ public class E2bExecution implements Execution {
   private void end(@Nullable Exit how, @Nullable SandboxException why) throws InterruptedException {
     if (timedOut && how != null && !(how instanceof Exit.Lost)) {
       ended.countDown();
-      swept.await(DYING.toMillis(), TimeUnit.MILLISECONDS);
+      swept.await(KILL_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
       exit = new Exit.TimedOut(start.timeout().orElse(Duration.ZERO));
     } else if (how != null) {
       exit = how;
@@ -212,7 +212,7 @@ public class E2bExecution implements Execution {
   public Optional<Output> read() {
     Optional<Output> output = take(Long.MAX_VALUE).flatMap(E2bExecution::output);
     if (output.isEmpty() && exit instanceof Exit.Lost(String why)) {
-      throw inside.fault(ErrorCode.OUTCOME_UNKNOWN, why, "start the command again").exception();
+      throw context.fault(ErrorCode.OUTCOME_UNKNOWN, why, "start the command again").exception();
     }
     return output;
   }
@@ -223,8 +223,8 @@ public class E2bExecution implements Execution {
   }
 
   @Override
-  public Optional<Exit> await(Duration patience) {
-    return awaited(Math.max(1, patience.toNanos()));
+  public Optional<Exit> await(Duration maxWait) {
+    return awaited(Math.max(1, maxWait.toNanos()));
   }
 
   private Optional<Exit> awaited(long nanos) {
@@ -254,7 +254,7 @@ public class E2bExecution implements Execution {
         taken = true;
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
-        throw inside
+        throw context
             .fault(ErrorCode.CANCELLED, "waiting for the command was interrupted", "wait again")
             .exception();
       }
@@ -292,7 +292,7 @@ public class E2bExecution implements Execution {
   @Override
   public void kill() {
     Uninterruptible.run(
-        DYING,
+        KILL_TIMEOUT,
         () -> {
           List<String> args =
               List.of(

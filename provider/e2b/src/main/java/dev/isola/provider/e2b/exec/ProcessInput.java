@@ -13,13 +13,13 @@ import java.util.function.BooleanSupplier;
 final class ProcessInput extends OutputStream {
   private static final int PIECE = 256 * 1024;
 
-  private final SandboxContext inside;
+  private final SandboxContext context;
   private final E2bExecution.Start start;
   private final BooleanSupplier over;
   private boolean closed;
 
-  ProcessInput(SandboxContext inside, E2bExecution.Start start, BooleanSupplier over) {
-    this.inside = inside;
+  ProcessInput(SandboxContext context, E2bExecution.Start start, BooleanSupplier over) {
+    this.context = context;
     this.start = start;
     this.over = over;
   }
@@ -68,7 +68,7 @@ final class ProcessInput extends OutputStream {
   /** Discards input for a command that has closed its standard input. */
   private void call(String method, Map<String, ?> message, boolean lenient) throws IOException {
     try {
-      inside.envd().call(method, message, false);
+      context.envd().call(method, message, false);
     } catch (RpcError e) {
       if (e.code().equals("not_found") && !lenient) {
         throw ended();

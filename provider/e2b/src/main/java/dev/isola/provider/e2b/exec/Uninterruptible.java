@@ -11,11 +11,11 @@ import java.util.concurrent.TimeoutException;
 final class Uninterruptible {
   private Uninterruptible() {}
 
-  static void run(Duration patience, Runnable action) {
+  static void run(Duration timeout, Runnable action) {
     CompletableFuture<Void> done =
         CompletableFuture.runAsync(
             action, task -> Thread.ofVirtual().name("e2b-apart").start(task));
-    long end = System.nanoTime() + patience.toNanos();
+    long end = System.nanoTime() + timeout.toNanos();
     boolean interrupted = false;
     try {
       while (true) {

@@ -75,7 +75,7 @@ final class CheckedArchive {
 
   /** Returns the entry to send; empty for the root itself. */
   private Optional<TarEntry> checked(TarEntry entry) {
-    String path = inside(entry.path());
+    String path = context(entry.path());
     count(entry);
     if (path.isEmpty()) {
       return Optional.empty();
@@ -85,7 +85,7 @@ final class CheckedArchive {
         switch (entry.kind()) {
           case FILE, FOLDER -> "";
           case HARD_LINK -> {
-            String first = inside(entry.target());
+            String first = context(entry.target());
             refuseThroughLinks(first);
             if (first.isEmpty() || links.contains(first)) {
               throw ArchivePaths.badArchive(
@@ -122,7 +122,7 @@ final class CheckedArchive {
             java.util.Map.of()));
   }
 
-  private static String inside(String name) {
+  private static String context(String name) {
     if (name.startsWith("/")) {
       throw ArchivePaths.badArchive("a path is absolute", name);
     }

@@ -12,7 +12,7 @@ import java.net.http.HttpResponse;
 import java.util.Optional;
 
 /** Opens the content of files. */
-record ContentReader(SandboxContext inside, FileErrors errors) {
+record ContentReader(SandboxContext context, FileErrors errors) {
 
   /**
    * @param size the size of the file a moment ago; 0 if unknown
@@ -32,7 +32,7 @@ record ContentReader(SandboxContext inside, FileErrors errors) {
             ? Optional.of("bytes=" + range.offset() + "-" + Math.min(last, size - 1))
             : Optional.empty();
     try {
-      HttpResponse<InputStream> response = inside.envd().download(absolute, header);
+      HttpResponse<InputStream> response = context.envd().download(absolute, header);
       InputStream body = EnvdClient.withIdleTimeout(response);
       long skipped = response.statusCode() == 206 ? 0 : range.offset();
       return new RangeInputStream(body, skipped, range.length());

@@ -26,9 +26,9 @@ import java.util.stream.Stream;
 
 /** The files of a sandbox. */
 public final class E2bFiles implements FileSystem {
-  private static final int DEEPEST = 1_000_000;
+  private static final int MAX_DEPTH = 1_000_000;
 
-  private final SandboxContext inside;
+  private final SandboxContext context;
   private final ScriptRunner shell;
   private final PathResolver paths;
   private final FileErrors errors;
@@ -40,24 +40,25 @@ public final class E2bFiles implements FileSystem {
   /** The owner of the files that root creates. */
   private final Optional<FileOwner> owner;
 
-  public E2bFiles(SandboxContext inside) {
-    this(inside, Optional.empty());
+  public E2bFiles(SandboxContext context) {
+    this(context, Optional.empty());
   }
 
-  private E2bFiles(SandboxContext inside, Optional<FileUser> user) {
-    this.inside = inside;
+  private E2bFiles(SandboxContext context, Optional<FileUser> user) {
+    this.context = context;
     this.user = user;
-    this.shell = new ScriptRunner(inside);
-    this.paths = new PathResolver(inside);
-    this.errors = new FileErrors(inside);
-    this.staging = new Staging(inside, shell, errors);
+    this.shell = new ScriptRunner(context);
+    this.paths = new PathResolver(context);
+    this.errors = new FileErrors(context);
+    this.staging = new Staging(context, shell, errors);
     this.owner =
         user.filter(FileUser::privileged).map(one -> new FileOwner(shell, errors, one.name()));
   }
 
   @Override
   public FileSystem as(FileUser user) {
-    return new E2bFiles(inside.asUser(user.privileged() ? "root" : user.name()), Optional.of(user));
+    return new E2bFiles(
+        context.asUser(user.privileged() ? "root" : user.name()), Optional.of(user));
   }
 
   /** Creates a file or folder and changes its owner if one is set. */
@@ -81,7 +82,7 @@ public final class E2bFiles implements FileSystem {
     }
     return user.isPresent()
         ? readAsUser(path, absolute, range)
-        : new ContentReader(inside, errors).open(path, absolute, range, info.size());
+        : new ContentReader(context, errors).open(path, absolute, range, info.size());
   }
 
   /**
@@ -95,8 +96,8 @@ public final class E2bFiles implements FileSystem {
     String length = range.length() == Long.MAX_VALUE ? "" : Long.toString(range.length());
     List<String> args = List.of(absolute, Long.toString(range.offset() + 1), length);
     ScriptRunner.RunningScript content =
-        shell.start(FileScripts.READ, inside.user(), args, Optional.empty());
-    return new ScriptOutput(content, said -> errors.of("reading", path, said));
+        shell.start(FileScripts.READ, context.user(), args, Optional.empty());
+    return new ScriptOutput(content, result -> errors.of("reading", path, result));
   }
 
   @Override
@@ -109,7 +110,7 @@ public final class E2bFiles implements FileSystem {
   }
 
   private FileInfo put(String path, String absolute, InputStream content, WriteOptions options) {
-    boolean anothers = inside.user().isPresent();
+    boolean anothers = context.user().isPresent();
     String how =
         options.append()
             ? "append"
@@ -127,11 +128,11 @@ public final class E2bFiles implements FileSystem {
                   options.mode().map(E2bFiles::octal).orElse(""),
                   anothers ? "copy" : "move",
                   options.sync() ? "sync" : "");
-          ScriptRunner.ScriptResult said = shell.run(FileScripts.PUT, inside.user(), args);
-          if (anothers || !said.succeeded()) {
+          ScriptRunner.ScriptResult result = shell.run(FileScripts.PUT, context.user(), args);
+          if (anothers || !result.succeeded()) {
             staging.remove(staged);
           }
-          return file("writing", path, said);
+          return file("writing", path, result);
         });
   }
 
@@ -146,11 +147,11 @@ public final class E2bFiles implements FileSystem {
     return file(what, path, shell.run(script, absolute));
   }
 
-  private FileInfo file(String what, String path, ScriptRunner.ScriptResult said) {
+  private FileInfo file(String what, String path, ScriptRunner.ScriptResult result) {
     List<FileInfo> files =
-        said.succeeded() ? new FindOutputParser().parse(said.out().toArray()) : List.of();
+        result.succeeded() ? new FindOutputParser().parse(result.out().toArray()) : List.of();
     if (files.size() != 1) {
-      throw errors.of(what, path, said);
+      throw errors.of(what, path, result);
     }
     return files.getFirst();
   }
@@ -161,7 +162,7 @@ public final class E2bFiles implements FileSystem {
       throw paths.refused("the depth must not be negative: " + depth);
     }
     String absolute = paths.absolute(path);
-    String levels = Integer.toString(depth == 0 ? DEEPEST : depth);
+    String levels = Integer.toString(depth == 0 ? MAX_DEPTH : depth);
     return found(
         "listing", path, FileScripts.LIST, absolute, PathResolver.folder(absolute), levels);
   }
@@ -178,7 +179,7 @@ public final class E2bFiles implements FileSystem {
   }
 
   private Stream<FileInfo> found(String what, String path, String script, String... args) {
-    return new FileSearch(shell, inside, errors).stream(what, path, script, List.of(args));
+    return new FileSearch(shell, context, errors).stream(what, path, script, List.of(args));
   }
 
   @Override
@@ -196,10 +197,10 @@ public final class E2bFiles implements FileSystem {
   @Override
   public void move(String from, String to, boolean replace) {
     String target = paths.absolute(to);
-    ScriptRunner.ScriptResult said =
+    ScriptRunner.ScriptResult result =
         shell.run(FileScripts.MOVE, paths.absolute(from), target, replace ? "replace" : "");
-    if (!said.succeeded()) {
-      throw errors.of("moving", from + " to " + to, said);
+    if (!result.succeeded()) {
+      throw errors.of("moving", from + " to " + to, result);
     }
   }
 
@@ -219,12 +220,12 @@ public final class E2bFiles implements FileSystem {
   @Override
   public void changeOwner(String path, String owner) {
     String absolute = paths.absolute(path);
-    ScriptRunner.ScriptResult said =
+    ScriptRunner.ScriptResult result =
         user.isPresent()
             ? shell.run(FileScripts.CHANGE_OWNER, absolute, owner)
             : shell.runAsRoot(FileScripts.CHANGE_OWNER, absolute, owner);
-    if (!said.succeeded()) {
-      throw errors.of("changing the owner of", path, said);
+    if (!result.succeeded()) {
+      throw errors.of("changing the owner of", path, result);
     }
   }
 
@@ -243,12 +244,14 @@ public final class E2bFiles implements FileSystem {
 
   @Override
   public Map<String, Bytes> attributes(String path) {
-    ScriptRunner.ScriptResult said = shell.run(FileScripts.ATTRIBUTES, "get", paths.absolute(path));
-    if (!said.succeeded()) {
-      throw errors.of("reading the attributes of", path, said);
+    ScriptRunner.ScriptResult result =
+        shell.run(FileScripts.ATTRIBUTES, "get", paths.absolute(path));
+    if (!result.succeeded()) {
+      throw errors.of("reading the attributes of", path, result);
     }
     Map<String, Bytes> attributes = new LinkedHashMap<>();
-    said.text()
+    result
+        .text()
         .lines()
         .map(line -> line.split(" ", 2))
         .filter(pair -> pair.length == 2)
@@ -286,14 +289,14 @@ public final class E2bFiles implements FileSystem {
     ScriptRunner.RunningScript tar =
         shell.start(
             FileScripts.PACK,
-            inside.user(),
+            context.user(),
             List.of(
                 absolute,
                 PathResolver.parent(absolute),
                 PathResolver.leaf(absolute),
                 GlobPatterns.anyOf("./", excludes)),
             Optional.empty());
-    return new ScriptOutput(tar, said -> errors.of("packing", path, said));
+    return new ScriptOutput(tar, result -> errors.of("packing", path, result));
   }
 
   @Override
@@ -305,10 +308,10 @@ public final class E2bFiles implements FileSystem {
         path,
         checked.stream(),
         staged -> {
-          ScriptRunner.ScriptResult said = shell.run(FileScripts.UNPACK, staged, absolute);
-          if (!said.succeeded()) {
+          ScriptRunner.ScriptResult result = shell.run(FileScripts.UNPACK, staged, absolute);
+          if (!result.succeeded()) {
             staging.remove(staged);
-            throw errors.of("unpacking into", path, said);
+            throw errors.of("unpacking into", path, result);
           }
           owner.ifPresent(one -> one.changeOwner(path, absolute));
           return checked.summary();
@@ -316,9 +319,9 @@ public final class E2bFiles implements FileSystem {
   }
 
   private boolean runScript(String what, String path, String script, String... args) {
-    ScriptRunner.ScriptResult said = shell.run(script, args);
-    if (!said.succeeded()) {
-      throw errors.of(what, path, said);
+    ScriptRunner.ScriptResult result = shell.run(script, args);
+    if (!result.succeeded()) {
+      throw errors.of(what, path, result);
     }
     return true;
   }

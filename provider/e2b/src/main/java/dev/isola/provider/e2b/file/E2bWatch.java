@@ -23,41 +23,41 @@ import java.util.concurrent.TimeUnit;
 public final class E2bWatch implements Watch {
   private static final int MOST = 10_000;
 
-  private final SandboxContext inside;
+  private final SandboxContext context;
   private final String folder;
   private final MessageStream frames;
   private final LinkedBlockingQueue<Optional<FileChange>> queue = new LinkedBlockingQueue<>();
   private volatile boolean closed;
   private volatile boolean over;
 
-  private E2bWatch(SandboxContext inside, String folder, MessageStream frames) {
-    this.inside = inside;
+  private E2bWatch(SandboxContext context, String folder, MessageStream frames) {
+    this.context = context;
     this.folder = folder;
     this.frames = frames;
   }
 
   /** Starts a watch and returns once it is active. */
-  public static Watch of(SandboxContext inside, String path, boolean recursive) {
-    FileErrors errors = new FileErrors(inside);
-    String folder = new PathResolver(inside).absolute(path).replaceFirst("(?<=.)/+$", "");
-    if (new E2bFiles(inside).stat(folder, NOFOLLOW_LINKS).type() == FileType.FILE) {
+  public static Watch of(SandboxContext context, String path, boolean recursive) {
+    FileErrors errors = new FileErrors(context);
+    String folder = new PathResolver(context).absolute(path).replaceFirst("(?<=.)/+$", "");
+    if (new E2bFiles(context).stat(folder, NOFOLLOW_LINKS).type() == FileType.FILE) {
       throw errors.of(ErrorCode.NOT_A_FOLDER, "watching", path, "not a folder");
     }
     Map<String, Object> message =
         Map.of("path", folder, "recursive", recursive, "includeEntry", true);
-    Optional<MessageStream> opened = Optional.empty();
+    Optional<MessageStream> endpoint = Optional.empty();
     try {
-      opened =
+      endpoint =
           Optional.of(
-              inside.envd().stream(
-                  "filesystem.Filesystem/WatchDir", message, inside.user(), Optional.empty()));
+              context.envd().stream(
+                  "filesystem.Filesystem/WatchDir", message, context.user(), Optional.empty()));
       JsonValue first =
-          opened.get().next().orElseThrow(() -> new IOException("the stream ended immediately"));
+          endpoint.get().next().orElseThrow(() -> new IOException("the stream ended immediately"));
       if (!first.has("start")) {
         throw new IOException("the stream does not begin with a start event");
       }
     } catch (RpcError e) {
-      opened.ifPresent(MessageStream::close);
+      endpoint.ifPresent(MessageStream::close);
       ErrorCode code =
           switch (e.code()) {
             case "not_found" -> ErrorCode.FILE_NOT_FOUND;
@@ -66,15 +66,15 @@ public final class E2bWatch implements Watch {
           };
       throw errors.of(code, "watching", path, e.detail());
     } catch (IOException e) {
-      opened.ifPresent(MessageStream::close);
-      throw inside
+      endpoint.ifPresent(MessageStream::close);
+      throw context
           .fault(
               ErrorCode.PROVIDER_UNAVAILABLE,
               "watching " + path + " failed: " + e.getMessage(),
               "start the watch again")
           .exception(e);
     }
-    E2bWatch watch = new E2bWatch(inside, folder, opened.get());
+    E2bWatch watch = new E2bWatch(context, folder, endpoint.get());
     Thread.ofVirtual().name("e2b-watch").start(watch::follow);
     return watch;
   }
@@ -108,7 +108,7 @@ public final class E2bWatch implements Watch {
 
   private boolean gone() {
     try {
-      return !new E2bFiles(inside).exists(folder);
+      return !new E2bFiles(context).exists(folder);
     } catch (SandboxException e) {
       return true;
     }
@@ -142,12 +142,12 @@ public final class E2bWatch implements Watch {
   }
 
   @Override
-  public Optional<FileChange> next(Duration patience) {
+  public Optional<FileChange> next(Duration timeout) {
     if (over || closed) {
       return Optional.empty();
     }
     try {
-      Optional<FileChange> change = queue.poll(patience.toNanos(), TimeUnit.NANOSECONDS);
+      Optional<FileChange> change = queue.poll(timeout.toNanos(), TimeUnit.NANOSECONDS);
       if (change == null) {
         return Optional.empty();
       }
@@ -155,7 +155,7 @@ public final class E2bWatch implements Watch {
       return change;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw inside
+      throw context
           .fault(ErrorCode.CANCELLED, "waiting for a change was interrupted", "wait again")
           .exception();
     }

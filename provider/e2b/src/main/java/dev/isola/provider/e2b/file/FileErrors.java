@@ -12,7 +12,7 @@ import java.util.Map;
 /**
  * Translates error output of programs in the sandbox by the system's message at the end of a line.
  */
-record FileErrors(SandboxContext inside) {
+record FileErrors(SandboxContext context) {
   private static final Map<String, ErrorCode> WORDS = new LinkedHashMap<>();
 
   static {
@@ -34,11 +34,11 @@ record FileErrors(SandboxContext inside) {
     WORDS.put("Text file busy", ErrorCode.CONFLICT);
   }
 
-  SandboxException of(String what, String path, ScriptRunner.ScriptResult said) {
-    List<String> lines = said.err().lines().filter(line -> !line.isBlank()).toList();
-    String last = lines.isEmpty() ? "exit " + said.code() : lines.getLast();
+  SandboxException of(String what, String path, ScriptRunner.ScriptResult result) {
+    List<String> lines = result.err().lines().filter(line -> !line.isBlank()).toList();
+    String last = lines.isEmpty() ? "exit " + result.code() : lines.getLast();
     ErrorCode code = ErrorCode.INVALID_REQUEST;
-    if (said.err().contains("invalid user") || said.err().contains("invalid group")) {
+    if (result.err().contains("invalid user") || result.err().contains("invalid group")) {
       code = ErrorCode.USER_NOT_FOUND;
     }
     for (Map.Entry<String, ErrorCode> word : WORDS.entrySet()) {
@@ -55,7 +55,7 @@ record FileErrors(SandboxContext inside) {
   }
 
   SandboxException of(ErrorCode code, String what, String path, String why) {
-    return inside
+    return context
         .fault(
             code,
             what + " " + HttpErrors.line(path) + ": " + why,

@@ -29,13 +29,13 @@ record FileOwner(ScriptRunner shell, FileErrors errors, String owner) {
   void changeOwner(String path, String absolute) {
     String both =
         owner.contains(":") ? owner : owner + ":" + (owner.matches("[0-9]+") ? owner : "");
-    ScriptRunner.ScriptResult said = shell.run(FileScripts.GIVE, absolute, both);
-    if (!said.succeeded()) {
-      throw failure(path, said);
+    ScriptRunner.ScriptResult output = shell.run(FileScripts.GIVE, absolute, both);
+    if (!output.succeeded()) {
+      throw failure(path, output);
     }
   }
 
-  private SandboxException failure(String path, ScriptRunner.ScriptResult said) {
-    return errors.of("changing the owner to " + owner, path, said);
+  private SandboxException failure(String path, ScriptRunner.ScriptResult output) {
+    return errors.of("changing the owner to " + owner, path, output);
   }
 }

@@ -15,11 +15,11 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 /** Streams the results of a search script. */
-record FileSearch(ScriptRunner shell, SandboxContext inside, FileErrors errors) {
+record FileSearch(ScriptRunner shell, SandboxContext context, FileErrors errors) {
 
   Stream<FileInfo> stream(String what, String path, String script, List<String> args) {
     ScriptRunner.RunningScript following =
-        shell.start(script, inside.user(), args, Optional.empty());
+        shell.start(script, context.user(), args, Optional.empty());
     ResultIterator found = new ResultIterator(following, what, path);
     try {
       found.fill();

@@ -7,7 +7,7 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
 
 /** Validates the paths of callers and makes them absolute. */
-record PathResolver(SandboxContext inside) {
+record PathResolver(SandboxContext context) {
   private static final int LONGEST = 4_096;
 
   String absolute(String path) {
@@ -17,7 +17,7 @@ record PathResolver(SandboxContext inside) {
     if (path.indexOf('\0') >= 0 || !UTF_8.newEncoder().canEncode(path)) {
       throw refused("the path contains an invalid character");
     }
-    String absolute = inside.absolute(path);
+    String absolute = context.absolute(path);
     if (absolute.getBytes(UTF_8).length > LONGEST) {
       throw refused("the path is longer than " + LONGEST + " bytes");
     }
@@ -42,6 +42,6 @@ record PathResolver(SandboxContext inside) {
   }
 
   SandboxException refused(String what) {
-    return inside.fault(ErrorCode.INVALID_REQUEST, what, "use another path").exception();
+    return context.fault(ErrorCode.INVALID_REQUEST, what, "use another path").exception();
   }
 }

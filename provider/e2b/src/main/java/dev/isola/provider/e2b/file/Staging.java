@@ -17,7 +17,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Uploads content to a temporary file in the sandbox before it is used. */
-record Staging(SandboxContext inside, ScriptRunner shell, FileErrors errors) {
+record Staging(SandboxContext context, ScriptRunner shell, FileErrors errors) {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final Duration LONGEST = Duration.ofHours(1);
 
@@ -28,14 +28,14 @@ record Staging(SandboxContext inside, ScriptRunner shell, FileErrors errors) {
     String staged = "/tmp/.isola-" + HexFormat.of().formatHex(random);
     Source source = new Source(content);
     try {
-      inside.envd().upload(staged, source, LONGEST);
-      source.rethrow(inside, what);
+      context.envd().upload(staged, source, LONGEST);
+      source.rethrow(context, what);
     } catch (RpcError e) {
       remove(staged);
       throw errors.of(code(e), "writing", what, e.detail());
     } catch (SandboxException e) {
       remove(staged);
-      source.rethrow(inside, what);
+      source.rethrow(context, what);
       throw e;
     }
     try {
@@ -55,7 +55,7 @@ record Staging(SandboxContext inside, ScriptRunner shell, FileErrors errors) {
     try {
       shell.run(
           FileScripts.DROP,
-          inside.user().isEmpty() ? Optional.empty() : Optional.of("root"),
+          context.user().isEmpty() ? Optional.empty() : Optional.of("root"),
           List.of(staged));
     } catch (SandboxException e) {
       // The original failure is reported.
@@ -94,15 +94,15 @@ record Staging(SandboxContext inside, ScriptRunner shell, FileErrors errors) {
       // The caller closes the stream.
     }
 
-    void rethrow(SandboxContext inside, String what) {
+    void rethrow(SandboxContext context, String what) {
       Throwable why = broken;
       if (why instanceof SandboxException known) {
         throw known.sandbox().isPresent()
             ? known
-            : known.fault().sandbox(inside.id()).exception(known);
+            : known.fault().sandbox(context.id()).exception(known);
       }
       if (why != null) {
-        throw inside
+        throw context
             .fault(
                 ErrorCode.INVALID_REQUEST,
                 "the content of " + what + " could not be read: " + why.getMessage(),

@@ -27,9 +27,8 @@ public final class HttpErrors {
     }
   }
 
-  static SandboxException timedOut(HttpCall call, Duration patience) {
-    String what =
-        call.what() + " at " + host(call) + ": no response within " + patience.toSeconds();
+  static SandboxException timedOut(HttpCall call, Duration timeout) {
+    String what = call.what() + " at " + host(call) + ": no response within " + timeout.toSeconds();
     return call.idempotent()
         ? Fault.of(ErrorCode.DEADLINE_EXCEEDED, what + " s", "retry").exception()
         : unknown(what + " s", null);

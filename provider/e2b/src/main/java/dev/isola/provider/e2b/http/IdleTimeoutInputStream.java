@@ -14,11 +14,11 @@ public final class IdleTimeoutInputStream extends FilterInputStream {
   private static final ScheduledExecutorService WATCH =
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().daemon().name("e2b-silence").factory());
-  private static final long NOBODY_READS = Long.MIN_VALUE;
+  private static final long NOT_READING = Long.MIN_VALUE;
 
   private final long most;
   private final ScheduledFuture<?> watching;
-  private volatile long since = NOBODY_READS;
+  private volatile long since = NOT_READING;
   private volatile boolean silent;
 
   public IdleTimeoutInputStream(InputStream in, Duration most) {
@@ -30,7 +30,7 @@ public final class IdleTimeoutInputStream extends FilterInputStream {
 
   private void look() {
     long start = since;
-    if (start != NOBODY_READS && System.nanoTime() - start > most) {
+    if (start != NOT_READING && System.nanoTime() - start > most) {
       silent = true;
       watching.cancel(false);
       Thread.startVirtualThread(this::drop);
@@ -65,7 +65,7 @@ public final class IdleTimeoutInputStream extends FilterInputStream {
           ? new IOException("no data arrived for " + Duration.ofNanos(most).toSeconds() + " s", e)
           : e;
     } finally {
-      since = NOBODY_READS;
+      since = NOT_READING;
     }
   }
 

@@ -29,10 +29,10 @@ import java.util.concurrent.TimeoutException;
  * No other request is ever repeated.
  */
 public final class RetryingHttpClient implements AutoCloseable {
-  private static final Duration CONNECTING = Duration.ofSeconds(10);
-  private static final int LARGEST_ANSWER = 16 << 20;
-  private static final int TRIES = 3;
-  private static final long LONGEST_REST = 5;
+  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
+  private static final int MAX_RESPONSE = 16 << 20;
+  private static final int MAX_ATTEMPTS = 3;
+  private static final long MAX_RETRY_SECONDS = 5;
 
   private static final String POOL = "jdk.httpclient.connectionPoolSize";
 
@@ -49,21 +49,21 @@ public final class RetryingHttpClient implements AutoCloseable {
   private final HttpClient client =
       HttpClient.newBuilder()
           .version(HttpClient.Version.HTTP_1_1)
-          .connectTimeout(CONNECTING)
+          .connectTimeout(CONNECT_TIMEOUT)
           .followRedirects(HttpClient.Redirect.NEVER)
           .executor(threads)
           .build();
 
   /** Sends a request and returns the complete response. */
-  public HttpAnswer send(HttpCall call, Duration patience) {
-    long end = System.nanoTime() + patience.toNanos();
+  public HttpAnswer send(HttpCall call, Duration timeout) {
+    long end = System.nanoTime() + timeout.toNanos();
     for (int tries = 1; ; tries++) {
       HttpResponse<byte[]> response =
           exchange(
-              call, BodyHandlers.limiting(BodyHandlers.ofByteArray(), LARGEST_ANSWER), left(end));
+              call, BodyHandlers.limiting(BodyHandlers.ofByteArray(), MAX_RESPONSE), left(end));
       HttpAnswer answer =
           new HttpAnswer(response.statusCode(), response.headers(), Bytes.of(response.body()));
-      if (answer.status() != 429 || tries == TRIES || !pauseBeforeRetry(call, answer, end)) {
+      if (answer.status() != 429 || tries == MAX_ATTEMPTS || !pauseBeforeRetry(call, answer, end)) {
         return answer;
       }
     }
@@ -73,20 +73,20 @@ public final class RetryingHttpClient implements AutoCloseable {
    * Sends a request and returns once the response begins. The body is streamed, and the caller must
    * close it.
    */
-  public HttpResponse<InputStream> open(HttpCall call, Duration patience) {
-    return exchange(call, BodyHandlers.ofInputStream(), patience);
+  public HttpResponse<InputStream> open(HttpCall call, Duration timeout) {
+    return exchange(call, BodyHandlers.ofInputStream(), timeout);
   }
 
-  private <T> HttpResponse<T> exchange(HttpCall call, BodyHandler<T> handler, Duration patience) {
+  private <T> HttpResponse<T> exchange(HttpCall call, BodyHandler<T> handler, Duration timeout) {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(call.address()).method(call.method(), body(call));
     call.headers().forEach(request::setHeader);
     CompletableFuture<HttpResponse<T>> answer = client.sendAsync(request.build(), handler);
     try {
-      return answer.get(Math.max(1, patience.toMillis()), TimeUnit.MILLISECONDS);
+      return answer.get(Math.max(1, timeout.toMillis()), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
       answer.cancel(true);
-      throw HttpErrors.timedOut(call, patience);
+      throw HttpErrors.timedOut(call, timeout);
     } catch (InterruptedException e) {
       answer.cancel(true);
       Thread.currentThread().interrupt();
@@ -133,7 +133,7 @@ public final class RetryingHttpClient implements AutoCloseable {
             .orElse(Long.MAX_VALUE);
     boolean again =
         call.content().filter(HttpCall.Content.StreamContent.class::isInstance).isEmpty();
-    if (!again || seconds > LONGEST_REST || left(end).toSeconds() <= seconds) {
+    if (!again || seconds > MAX_RETRY_SECONDS || left(end).toSeconds() <= seconds) {
       return false;
     }
     try {

@@ -10,7 +10,7 @@ import java.util.Optional;
 
 /** A stream of messages of the Connect protocol. A stream without an end message was cut off. */
 public final class MessageStream implements AutoCloseable {
-  private static final int LARGEST = 8 << 20;
+  private static final int MAX_MESSAGE = 8 << 20;
 
   private final InputStream in;
 
@@ -26,7 +26,7 @@ public final class MessageStream implements AutoCloseable {
    */
   public Optional<JsonValue> next() throws IOException, RpcError {
     ConnectFrame frame =
-        ConnectFrame.read(in, LARGEST)
+        ConnectFrame.read(in, MAX_MESSAGE)
             .orElseThrow(() -> new EOFException("the stream ended unexpectedly"));
     JsonValue message = JsonValue.parse(frame.json());
     if (!frame.isEnd()) {
