@@ -14,9 +14,9 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class BlobStoresTest {
-  private static BlobStore at(String place) {
+  private static BlobStore at(String location) {
     return BlobStores.open(
-        place,
+        location,
         Path.of("/usual"),
         Map.of("access_key", "me"),
         Map.of("AWS_SECRET_ACCESS_KEY", "canary-3a"),
@@ -32,8 +32,8 @@ class BlobStoresTest {
 
   @Test
   void isNothingElse() {
-    for (String place : List.of("relative/folder", "http://host/bucket", "a\0b", "s3:bucket")) {
-      assertThatThrownBy(() -> at(place))
+    for (String location : List.of("relative/folder", "http://host/bucket", "a\0b", "s3:bucket")) {
+      assertThatThrownBy(() -> at(location))
           .isInstanceOf(InvalidRequest.class)
           .hasMessageContaining("s3://bucket/prefix");
     }

@@ -83,7 +83,7 @@ class CrashAtEveryFailpointTest {
     assertThat(run.status()).isEqualTo(STATUS);
     assertThatThrownBy(() -> look(run.lines(), "too late"))
         .isInstanceOf(Gone.class)
-        .hasMessageContaining("it is in no pack");
+        .hasMessageContaining("no pack contains it");
   }
 
   private record Run(int status, List<String> lines) {}
@@ -178,16 +178,18 @@ class CrashAtEveryFailpointTest {
       Path folder = Path.of(args[0]);
       SnapshotFailpoint last = SnapshotFailpoint.valueOf(args[1]);
       AtomicInteger left = new AtomicInteger(Integer.parseInt(args[2]));
-      FailpointListener steps =
+      FailpointListener failpoints =
           step -> {
             if (step == last && left.decrementAndGet() == 0) {
               Runtime.getRuntime().halt(STATUS); // as after kill -9
             }
           };
-      BlobStore blobs = new FolderBlobStore(folder.resolve("store"), steps);
+      BlobStore blobs = new FolderBlobStore(folder.resolve("store"), failpoints);
       try (SnapshotStore store =
           SnapshotStore.open(
-              args[3].equals("late") ? new Late(blobs) : blobs, folder.resolve("work"), steps)) {
+              args[3].equals("late") ? new Late(blobs) : blobs,
+              folder.resolve("work"),
+              failpoints)) {
         SnapshotFixtures.take(store, "new", files("new"));
         say("took new");
         content(store, "small");

@@ -85,15 +85,15 @@ class ResticComparisonTest {
       restic("init");
       for (int round = 0; round < 2; round++) {
         // The first round only warms this process; restic has no such need.
-        Path place = folder.resolve("round" + round);
-        try (SnapshotStore store = SnapshotFixtures.open(place)) {
+        Path location = folder.resolve("round" + round);
+        try (SnapshotStore store = SnapshotFixtures.open(location)) {
           timed("isola: all of it, as an archive", () -> archive(store, "one"));
           timed("isola: again, as an archive", () -> archive(store, "again"));
           timed("isola: again, nothing read", () -> walk(store, "walked", "one"));
           timed("isola: opened for a restore", () -> store.open("one").close());
         }
         if (round == 0) {
-          delete(place);
+          delete(location);
         }
       }
       timed("restic: all of it", () -> restic("backup", "."));
@@ -221,9 +221,9 @@ class ResticComparisonTest {
       assertThat(process.waitFor()).as(output).isZero();
     }
 
-    private static void delete(Path place) throws IOException {
+    private static void delete(Path location) throws IOException {
       List<Path> all;
-      try (Stream<Path> files = Files.walk(place)) {
+      try (Stream<Path> files = Files.walk(location)) {
         all = files.sorted((a, b) -> b.compareTo(a)).toList();
       }
       for (Path file : all) {

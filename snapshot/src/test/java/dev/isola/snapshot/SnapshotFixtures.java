@@ -91,15 +91,15 @@ public final class SnapshotFixtures {
   }
 
   /** Takes, reads, removes and collects snapshots in a place, and sees that nothing is left. */
-  public static void fillAndEmpty(BlobStoreSupplier place, Path folder) throws IOException {
+  public static void fillAndEmpty(BlobStoreSupplier location, Path folder) throws IOException {
     Path work = folder.resolve("store-work");
     Map<String, byte[]> files =
         Map.of("a", noise(3_000_000, 1), "b", noise(10, 2), "c", noise(700_000, 3));
-    try (SnapshotStore store = SnapshotStore.open(place.open(), work)) {
+    try (SnapshotStore store = SnapshotStore.open(location.open(), work)) {
       take(store, "one", files);
       take(store, "two", Map.of("c", noise(700_000, 3), "d", noise(900_000, 4)));
     }
-    try (SnapshotStore store = SnapshotStore.open(place.open(), work)) {
+    try (SnapshotStore store = SnapshotStore.open(location.open(), work)) {
       assertThat(store.verify()).isEmpty();
       assertThat(store.list()).extracting(Snapshot::id).containsExactly("one", "two");
       try (SnapshotReader one = store.open("one")) {
@@ -115,7 +115,7 @@ public final class SnapshotFixtures {
       store.remove("two");
       store.collectGarbage();
     }
-    BlobStore left = place.open();
+    BlobStore left = location.open();
     assertThat(left.list("packs")).isEmpty();
     assertThat(left.list("snapshots")).isEmpty();
   }

@@ -198,7 +198,7 @@ class SnapshotStoreTest {
     }
     assertThatThrownBy(() -> take("two", Map.of()))
         .isInstanceOf(Conflict.class)
-        .hasMessageContaining("never changed");
+        .hasMessageContaining("snapshots are immutable");
   }
 
   @Test
@@ -303,7 +303,7 @@ class SnapshotStoreTest {
   void hasOneOwner() {
     assertThatThrownBy(this::reopened)
         .isInstanceOf(Conflict.class)
-        .hasMessageContaining("another process has the snapshots");
+        .hasMessageContaining("another process owns the snapshot store");
   }
 
   @Test

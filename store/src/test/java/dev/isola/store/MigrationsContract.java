@@ -314,7 +314,7 @@ abstract class MigrationsContract extends LedgerContract {
 
     assertThatExceptionOfType(Conflict.class)
         .isThrownBy(() -> Ledgers.open(config))
-        .withMessageContaining("newer Isola");
+        .withMessageContaining("newer version of Isola");
 
     ledger = Ledgers.open(config, andThen("create table later (a text);\n"));
     assertThat(ledger.sandboxes().find(id("kept"))).isPresent();
@@ -327,7 +327,7 @@ abstract class MigrationsContract extends LedgerContract {
 
     assertThatExceptionOfType(Conflict.class)
         .isThrownBy(() -> Ledgers.open(config, andThen("create table later (b text);\n")))
-        .withMessageContaining("another step");
+        .withMessageContaining("different migration");
   }
 
   @Test

@@ -69,7 +69,7 @@ class SqliteBehaviourTest {
             .start();
     String said = new String(other.getInputStream().readAllBytes(), UTF_8);
     assertThat(other.waitFor()).isNotZero();
-    assertThat(said).contains("belongs to another Isola server, pid " + pid);
+    assertThat(said).contains("is in use by another Isola server, pid " + pid);
     ledger.settings().put("still", "ours", "yes");
   }
 

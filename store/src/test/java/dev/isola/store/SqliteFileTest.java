@@ -108,7 +108,7 @@ class SqliteFileTest {
     Files.createDirectory(file);
     assertThatExceptionOfType(Conflict.class)
         .isThrownBy(() -> Ledgers.open(LedgerConfig.sqlite(folder)))
-        .withMessageContaining("not a file");
+        .withMessageContaining("not a regular file");
   }
 
   @Test

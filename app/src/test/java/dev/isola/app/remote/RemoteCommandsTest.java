@@ -112,7 +112,7 @@ class RemoteCommandsTest {
     assertThat(isola("snapshot", "rm", first, second).out())
         .isEqualTo(first + "\n" + second + "\n");
     assertThat(isola("snapshot", "gc").out()).contains("came back");
-    assertThat(isola("snapshot", "show", first).err()).contains("there is no snapshot " + first);
+    assertThat(isola("snapshot", "show", first).err()).contains("no such snapshot: " + first);
   }
 
   @Test

@@ -132,7 +132,7 @@ class BenchTest {
     assertThat(called.out())
         .contains(
             "NOT RUN: docker: ",
-            "NOT RUN: docker-api: the engine at unix:///nowhere/docker.sock cannot be reached",
+            "NOT RUN: docker-api: the engine at unix:///nowhere/docker.sock is unreachable",
             "NOT RUN: fake: failed in create: ")
         .doesNotContain("MEDIAN");
     assertThat(fake.alive).isEmpty();

@@ -25,11 +25,11 @@ public abstract class BlobStoreContract {
   private BlobStore.Claim claim;
 
   /** Returns the same place each time, which is empty at first. */
-  protected abstract BlobStore place() throws IOException;
+  protected abstract BlobStore location() throws IOException;
 
   @BeforeEach
   void claim() throws IOException {
-    blobs = place();
+    blobs = location();
     claim = blobs.claim(work("work"));
   }
 
@@ -95,11 +95,11 @@ public abstract class BlobStoreContract {
 
   @Test
   void hasOneOwner() throws IOException {
-    assertThatThrownBy(() -> place().claim(work("other")))
+    assertThatThrownBy(() -> location().claim(work("other")))
         .isInstanceOf(AlreadyClaimedException.class);
     blobs.put("packs/a", file(new byte[1]));
     claim.close();
-    place().claim(work("other")).close();
-    claim = place().claim(work("work"));
+    location().claim(work("other")).close();
+    claim = location().claim(work("work"));
   }
 }

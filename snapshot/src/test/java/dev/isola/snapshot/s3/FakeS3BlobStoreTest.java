@@ -104,7 +104,7 @@ class FakeS3BlobStoreTest {
         .containsExactly(
             "packs/p0", "packs/p1", "packs/p2", "packs/p3", "packs/p4", "packs/p5", "packs/p6");
     fake.faults.add(FakeS3.Fault.NOT_A_LIST);
-    assertThatThrownBy(() -> blobs.list("packs")).hasMessageContaining("cannot be read");
+    assertThatThrownBy(() -> blobs.list("packs")).hasMessageContaining("cannot be parsed");
   }
 
   @Test

@@ -27,7 +27,7 @@ abstract class S3Contract extends BlobStoreContract {
   abstract S3Server server();
 
   @Override
-  protected BlobStore place() {
+  protected BlobStore location() {
     return new S3BlobStore(server().config(prefix), Clock.systemUTC());
   }
 

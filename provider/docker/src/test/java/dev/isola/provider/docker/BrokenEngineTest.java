@@ -42,10 +42,11 @@ class BrokenEngineTest {
   private static final Duration SHORT = Duration.ofMillis(300);
 
   private static final String VERSION =
-      "{\"Version\": \"29.0.0\", \"Components\": [{\"Name\": \"Engine\", \"Version\": \"29.0.0\"}]}";
+      "{\"Version\": \"29.0.0\", \"Components\": [{\"Name\": \"Engine\", \"Version\":"
+          + " \"29.0.0\"}]}";
   private static final String INFO =
-      "{\"MemoryLimit\": true, \"PidsLimit\": true, \"CpuCfsQuota\": true, \"KernelVersion\": \"6\","
-          + " \"Runtimes\": {\"runc\": {}}}";
+      "{\"MemoryLimit\": true, \"PidsLimit\": true, \"CpuCfsQuota\": true, \"KernelVersion\":"
+          + " \"6\", \"Runtimes\": {\"runc\": {}}}";
   private static final String IMAGE = "{\"Id\": \"sha256:0123\", \"Config\": {}}";
 
   /** An engine that does all but what {@code instead} answers. */
@@ -57,20 +58,20 @@ class BrokenEngineTest {
       }
       String path = line.split(" ")[1];
       if (path.equals("/version")) {
-        return StubEngine.answer(200, VERSION);
+        return StubEngine.response(200, VERSION);
       } else if (path.equals("/info")) {
-        return StubEngine.answer(200, INFO);
+        return StubEngine.response(200, INFO);
       } else if (path.startsWith("/images/")) {
-        return StubEngine.answer(200, IMAGE);
+        return StubEngine.response(200, IMAGE);
       } else if (path.startsWith("/containers/json")) {
-        return StubEngine.answer(200, "[]");
+        return StubEngine.response(200, "[]");
       }
-      return StubEngine.answer(500, "{\"message\": \"not in the script\"}");
+      return StubEngine.response(500, "{\"message\": \"not in the script\"}");
     };
   }
 
-  private static String when(String line, String start, String answer) {
-    return line.startsWith(start) ? answer : "";
+  private static String when(String line, String start, String response) {
+    return line.startsWith(start) ? response : "";
   }
 
   private interface Use {
@@ -189,8 +190,8 @@ class BrokenEngineTest {
     try (StubEngine stub = new StubEngine(line -> chunked);
         EngineHttp http = client(stub)) {
       for (int i = 0; i < 3; i++) {
-        EngineResponse answer = http.send(EngineRequest.get("/info"), SOON);
-        assertThat(answer.text()).isEqualTo("abcde");
+        EngineResponse response = http.send(EngineRequest.get("/info"), SOON);
+        assertThat(response.text()).isEqualTo("abcde");
       }
     }
   }
@@ -213,7 +214,7 @@ class BrokenEngineTest {
     String closing = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" + StubEngine.CLOSE;
     try (StubEngine stub =
             new StubEngine(
-                line -> line.contains("/first") ? closing : StubEngine.answer(200, "{}"));
+                line -> line.contains("/first") ? closing : StubEngine.response(200, "{}"));
         EngineHttp http = client(stub)) {
       http.send(EngineRequest.get("/first"), SOON);
       Awaitility.await().until(stub::hungUp);
@@ -224,7 +225,7 @@ class BrokenEngineTest {
   @Test
   void whatIsNotJsonIsToldAndNothingIsMade() throws Exception {
     with(
-        working(line -> when(line, "GET /info", StubEngine.answer(200, "<html>"))),
+        working(line -> when(line, "GET /info", StubEngine.response(200, "<html>"))),
         (provider, stub) -> {
           assertThatThrownBy(() -> provider.create(spec(Duration.ofSeconds(5))))
               .isInstanceOf(ProviderUnavailable.class)
@@ -242,7 +243,7 @@ class BrokenEngineTest {
                 when(
                     line,
                     "POST /containers/create",
-                    StubEngine.answer(400, "{\"message\": \"invalid mount config\"}"))),
+                    StubEngine.response(400, "{\"message\": \"invalid mount config\"}"))),
         (provider, stub) -> {
           assertThatThrownBy(() -> provider.create(spec(Duration.ofSeconds(5))))
               .hasMessageContaining("invalid mount config")
@@ -260,7 +261,7 @@ class BrokenEngineTest {
                 when(
                     line,
                     "POST /containers/create",
-                    StubEngine.answer(500, "{\"message\": \"mkdir: no space left on device\"}"))),
+                    StubEngine.response(500, "{\"message\": \"mkdir: no space left on device\"}"))),
         (provider, stub) ->
             assertThatThrownBy(() -> provider.create(spec(Duration.ofSeconds(5))))
                 .isInstanceOfSatisfying(
@@ -271,12 +272,13 @@ class BrokenEngineTest {
   @Test
   void anImageThatCannotBeFetchedIsNotFound() throws Exception {
     String progress =
-        "{\"status\":\"Pulling\"}\r\n{\"errorDetail\":{\"message\":\"denied\"},\"error\":\"denied\"}\r\n";
+        "{\"status\":\"Pulling\"}\r\n"
+            + "{\"errorDetail\":{\"message\":\"denied\"},\"error\":\"denied\"}\r\n";
     with(
         working(
             line ->
-                when(line, "GET /images/", StubEngine.answer(404, "{}"))
-                    + when(line, "POST /images/create", StubEngine.answer(200, progress))),
+                when(line, "GET /images/", StubEngine.response(404, "{}"))
+                    + when(line, "POST /images/create", StubEngine.response(200, progress))),
         (provider, stub) -> {
           SandboxSpec spec =
               spec(Duration.ofSeconds(5)).toBuilder().image("example.invalid/x").build();
@@ -300,13 +302,13 @@ class BrokenEngineTest {
     with(
         working(
             line ->
-                when(line, "GET /images/", StubEngine.answer(404, "{}"))
+                when(line, "GET /images/", StubEngine.response(404, "{}"))
                     + when(line, "POST /images/create", progress)),
         (provider, stub) ->
             assertThatThrownBy(
                     () -> provider.create(spec(SHORT).toBuilder().image("large").build()))
                 .isInstanceOf(DeadlineExceeded.class)
-                .hasMessageContaining("1 of the 2 parts"));
+                .hasMessageContaining("1 of the 2 reported layers"));
   }
 
   @Test
@@ -327,7 +329,7 @@ class BrokenEngineTest {
                 when(
                     line,
                     "POST /containers/create",
-                    StubEngine.answer(409, "{\"message\": \"name is already in use\"}"))),
+                    StubEngine.response(409, "{\"message\": \"name is already in use\"}"))),
         (provider, stub) -> {
           assertThatThrownBy(() -> provider.create(spec(Duration.ofSeconds(5))))
               .isInstanceOf(Conflict.class);
@@ -340,9 +342,10 @@ class BrokenEngineTest {
   void anEngineThatIgnoresTheFilterDoesNotShowUsWhatIsNotOurs() throws Exception {
     String foreign =
         "[{\"Id\": \"0123456789ab\", \"Names\": [\"/x\"], \"State\": \"running\", \"Created\": 1,"
-            + " \"Labels\": {\"dev.isola.instance\": \"another\", \"dev.isola.sandbox\": \"abc\"}}]";
+            + " \"Labels\": {\"dev.isola.instance\": \"another\", \"dev.isola.sandbox\":"
+            + " \"abc\"}}]";
     with(
-        working(line -> when(line, "GET /containers/json", StubEngine.answer(200, foreign))),
+        working(line -> when(line, "GET /containers/json", StubEngine.response(200, foreign))),
         (provider, stub) -> {
           assertThat(provider.inventory()).isEmpty();
           provider.destroy(new SandboxId("abc"), DestroyOptions.FORCE);

@@ -25,7 +25,7 @@ class ContainerPlanTest {
   private static final SandboxSpec PLAIN = SandboxSpec.builder(ID).build();
 
   private static Map<String, Object> body(SandboxSpec spec, boolean remaps) {
-    EngineInfo facts =
+    EngineInfo engineInfo =
         new EngineInfo(
             "29",
             false,
@@ -51,7 +51,7 @@ class ContainerPlanTest {
             new InstanceId("mine"),
             EngineVariant.DOCKER,
             spec,
-            facts,
+            engineInfo,
             settings,
             image,
             Optional.empty(),

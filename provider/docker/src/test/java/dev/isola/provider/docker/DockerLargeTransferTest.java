@@ -47,7 +47,7 @@ class DockerLargeTransferTest {
   private static final long FILE = (1L << 30) / SHARE;
   private static final int FILES = 10_000 / SHARE;
   private static final long SOME = 64L << 20;
-  private static final int LOOKS = 5;
+  private static final int ATTEMPTS = 5;
 
   private final TemporaryFolder data = TemporaryFolder.create("isola-");
   private final Provider provider =
@@ -112,12 +112,12 @@ class DockerLargeTransferTest {
   void outputWithoutEnd() {
     long seen = 0;
     try (Execution execution = sandbox.start(Command.shell("head -c " + OUTPUT + " /dev/zero"))) {
-      long next = OUTPUT / LOOKS;
+      long next = OUTPUT / ATTEMPTS;
       for (Optional<Output> piece = execution.read(); piece.isPresent(); piece = execution.read()) {
         assertThat(piece.get().offset()).as("without a gap").isEqualTo(seen);
         seen = piece.get().end();
         if (seen > next) {
-          next += OUTPUT / LOOKS;
+          next += OUTPUT / ATTEMPTS;
           look();
         }
       }

@@ -35,7 +35,7 @@ class EndedContainerTest {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
   private static String inspected(boolean running) {
-    return StubEngine.answer(200, "{\"State\": {\"Running\": " + running + "}}");
+    return StubEngine.response(200, "{\"State\": {\"Running\": " + running + "}}");
   }
 
   /** Opens a connection to a container whose exec the stub answers like this. */
@@ -53,10 +53,13 @@ class EndedContainerTest {
     assertThatThrownBy(() -> open(StubEngine.SILENCE, inspected(false)))
         .isInstanceOf(AgentAbsentException.class)
         .hasMessageContaining("has ended");
-    assertThatThrownBy(() -> open(StubEngine.answer(409, "{}"), inspected(false)))
+    assertThatThrownBy(() -> open(StubEngine.response(409, "{}"), inspected(false)))
         .isInstanceOf(AgentAbsentException.class);
     assertThatThrownBy(
-            () -> open(StubEngine.answer(404, "{}"), StubEngine.answer(404, "{\"message\": \"\"}")))
+            () ->
+                open(
+                    StubEngine.response(404, "{}"),
+                    StubEngine.response(404, "{\"message\": \"\"}")))
         .isInstanceOf(AgentAbsentException.class);
   }
 
@@ -65,8 +68,8 @@ class EndedContainerTest {
     assertThatThrownBy(() -> open(StubEngine.SILENCE, inspected(true)))
         .isNotInstanceOf(AgentAbsentException.class)
         .isInstanceOf(IOException.class)
-        .hasMessageContaining("did not answer POST");
-    String paused = StubEngine.answer(409, "{\"message\": \"container is paused\"}");
+        .hasMessageContaining("did not respond to POST");
+    String paused = StubEngine.response(409, "{\"message\": \"container is paused\"}");
     assertThatThrownBy(() -> open(paused, inspected(true)))
         .isNotInstanceOf(AgentAbsentException.class)
         .isInstanceOf(IOException.class)
@@ -79,12 +82,12 @@ class EndedContainerTest {
 
   @Test
   void withNoTimeLeftNothingIsAsked() throws IOException {
-    try (StubEngine stub = new StubEngine(line -> StubEngine.answer(200, "{}"));
+    try (StubEngine stub = new StubEngine(line -> StubEngine.response(200, "{}"));
         EngineHttp http = new EngineHttp(stub.address())) {
       Deadline over = Deadline.in(Duration.ZERO);
       assertThatThrownBy(() -> http.send(EngineRequest.post("/containers/x/exec"), over))
           .isInstanceOf(DeadlineExceeded.class)
-          .hasMessageContaining("no time was left");
+          .hasMessageContaining("ms passed before a request");
       assertThatThrownBy(() -> http.upgrade(EngineRequest.post("/exec/x/start"), over))
           .isInstanceOf(DeadlineExceeded.class);
       assertThat(stub.asked()).isEmpty();
@@ -112,13 +115,13 @@ class EndedContainerTest {
       if (!special.isEmpty()) {
         return special;
       } else if (line.startsWith("GET /containers/json")) {
-        return StubEngine.answer(200, listed);
+        return StubEngine.response(200, listed);
       } else if (line.startsWith("POST /containers/" + CONTAINER + "/exec")) {
-        return StubEngine.answer(201, "{\"Id\": \"" + CONTAINER + "\"}");
+        return StubEngine.response(201, "{\"Id\": \"" + CONTAINER + "\"}");
       } else if (line.startsWith("GET /events")) {
         return StubEngine.SILENCE;
       }
-      return StubEngine.answer(500, "{\"message\": \"not in the script\"}");
+      return StubEngine.response(500, "{\"message\": \"not in the script\"}");
     };
   }
 
@@ -163,8 +166,8 @@ class EndedContainerTest {
   /** The engine takes the exec, and says in words, where the agent should speak, that it failed. */
   @Test
   void theEnginesWordsAreNotTakenForTheAgents() throws IOException {
-    String words = "cannot exec in a stopped container\r\n";
-    String frame = "\1\0\0\0\0\0\0" + (char) words.length() + words;
+    String command = "cannot exec in a stopped container\r\n";
+    String frame = "\1\0\0\0\0\0\0" + (char) command.length() + command;
     AtomicBoolean told = new AtomicBoolean();
     Function<String, String> script =
         running(
@@ -173,7 +176,7 @@ class EndedContainerTest {
                 told.set(true);
                 return UPGRADED + frame + StubEngine.CLOSE;
               } else if (told.get() && line.contains("/exec ")) {
-                return StubEngine.answer(409, "{\"message\": \"not running\"}");
+                return StubEngine.response(409, "{\"message\": \"not running\"}");
               } else if (line.startsWith("GET /containers/" + CONTAINER + "/json")) {
                 return inspected(!told.get());
               }

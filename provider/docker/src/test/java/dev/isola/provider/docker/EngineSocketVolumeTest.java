@@ -34,7 +34,7 @@ class EngineSocketVolumeTest {
   @Test
   void aVolumeThatNamesItIsRefusedBeforeAnythingIsAsked() throws IOException {
     try (StubEngine stub =
-            new StubEngine(line -> StubEngine.answer(500, "{\"message\": \"it was asked\"}"));
+            new StubEngine(line -> StubEngine.response(500, "{\"message\": \"it was asked\"}"));
         TemporaryFolder data = TemporaryFolder.create("isola-data-");
         Provider provider =
             new DockerProviderFactory()

@@ -99,7 +99,7 @@ class EngineTlsTest {
             try (Socket one = server.accept()) {
               byte[] request = new byte[4096];
               if (one.getInputStream().read(request) > 0) {
-                one.getOutputStream().write(StubEngine.answer(200, "{}").getBytes(ISO_8859_1));
+                one.getOutputStream().write(StubEngine.response(200, "{}").getBytes(ISO_8859_1));
               }
             } catch (IOException refusedOrOver) {
               // The next one may be known, or the test is over.
@@ -144,7 +144,7 @@ class EngineTlsTest {
         EngineHttp http = new EngineHttp(address(server, "stranger"))) {
       assertThatThrownBy(() -> http.send(EngineRequest.get("/info"), Deadline.in(PATIENCE)))
           .isInstanceOf(ProviderUnavailable.class)
-          .hasMessageContaining("cannot be reached");
+          .hasMessageContaining("is unreachable");
     }
   }
 

@@ -157,9 +157,9 @@ class GvisorInDockerTest {
         EngineVariant.KATA.startup());
   }
 
-  private static Provider provider(EngineVariant flavour, TemporaryFolder data, String runtime) {
+  private static Provider provider(EngineVariant variant, TemporaryFolder data, String runtime) {
     return EngineProviders.of(
-        flavour,
+        variant,
         new ProviderConfig(Map.of("host", SharedEngine.host(), "runtime", runtime)),
         new ProviderContext(new InstanceId("gvisor"), data.path(), InstantSource.system()));
   }

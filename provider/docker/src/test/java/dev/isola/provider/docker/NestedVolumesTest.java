@@ -31,7 +31,7 @@ class NestedVolumesTest {
             .volume(volume(VolumeMount.Type.TMPFS, "/data/./link"));
     assertThatThrownBy(() -> CHECK.requireSupported(nested.build()))
         .isInstanceOf(Unsupported.class)
-        .hasMessageContaining("beneath another volume");
+        .hasMessageContaining("below another volume");
   }
 
   @Test

@@ -167,7 +167,7 @@ class RemoteEngineTest {
         Provider provider = provider(data, Map.of("host", relay.host()))) {
       assertThatThrownBy(() -> provider.create(spec().build()))
           .isInstanceOf(SandboxException.class)
-          .hasMessageContaining("does not see this machine's root");
+          .hasMessageContaining("cannot access this host's root");
       assertThatThrownBy(() -> provider.create(spec().workspacePath(data.path()).build()))
           .isInstanceOf(SandboxException.class)
           .hasMessageContaining("workspacePath");

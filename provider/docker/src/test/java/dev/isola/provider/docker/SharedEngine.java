@@ -9,7 +9,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 
 /** One Docker engine of the tests' own for all test classes of a JVM; it remaps users. */
 final class SharedEngine implements BeforeAllCallback {
-  private static final ExtensionContext.Namespace HERE =
+  private static final ExtensionContext.Namespace COMPLETE =
       ExtensionContext.Namespace.create(SharedEngine.class);
 
   private static @Nullable TestContainerEngine shared;
@@ -20,7 +20,7 @@ final class SharedEngine implements BeforeAllCallback {
     shared =
         context
             .getRoot()
-            .getStore(HERE)
+            .getStore(COMPLETE)
             .computeIfAbsent(
                 TestContainerEngine.class,
                 key -> TestContainerEngine.docker(true),

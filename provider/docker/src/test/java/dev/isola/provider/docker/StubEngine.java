@@ -44,7 +44,7 @@ final class StubEngine implements AutoCloseable {
     Thread.startVirtualThread(() -> accept(script));
   }
 
-  static String answer(int status, String body) {
+  static String response(int status, String body) {
     return "HTTP/1.1 "
         + status
         + " X\r\nContent-Type: application/json\r\nContent-Length: "

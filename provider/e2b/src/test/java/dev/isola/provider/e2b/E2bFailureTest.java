@@ -143,7 +143,7 @@ class E2bFailureTest {
     assertThat(e.code())
         .as("another provider may be tried")
         .isEqualTo(ErrorCode.PROVIDER_UNAVAILABLE);
-    assertThat(e.getMessage()).contains("500 oh", "lists no such sandbox");
+    assertThat(e.getMessage()).contains("500 oh", "does not list the sandbox");
     assertThat(server.count("POST /v2/sandboxes")).isEqualTo(1);
   }
 
