@@ -10,26 +10,28 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Reads a tar archive: ustar, pax and GNU's long names and numbers. Every length is checked before
- * anything is read, and whatever is not understood is refused. Each char of a name is one byte:
- * what is in an archive need not be text in any encoding.
+ * Reads a tar archive: ustar, pax, and GNU long names and numbers. Every length is checked before
+ * anything is read, and unknown extensions are rejected. Each char of a name holds one byte,
+ * because names in an archive need not be text in any encoding.
  */
 public final class TarReader {
   private static final int BLOCK = 512;
 
-  /** Bounds the extended headers of one entry together, and the global ones together. */
+  /** Maximum size of all extended headers of one entry, and of all global headers. */
   private static final int LARGEST_EXTENSION = 1 << 20;
 
-  /** Stands for a removal where those are read; no type of tar. */
+  /** Internal type of a deletion in an archive of changes; not a tar type. */
   private static final char REMOVED = '\uffff';
 
   private static final String ATTRIBUTE = "SCHILY.xattr.";
 
-  /** Makes the exception for an archive that is refused. */
+  /** Creates the exception for an archive that is rejected. */
   public interface ErrorFactory {
     /**
-     * @param what is wrong
-     * @param about a name, or other bytes of the archive, as they came
+     * Returns the exception.
+     *
+     * @param what the problem
+     * @param about a name or other raw bytes of the archive
      */
     RuntimeException create(String what, String about);
   }
@@ -55,12 +57,14 @@ public final class TarReader {
     this.changes = changes;
   }
 
-  /** Reads an archive of changes, in which an entry of type {@code W} stands for a removal. */
+  /**
+   * Returns a reader for an archive of changes, in which entries of type {@code W} are deletions.
+   */
   public static TarReader ofChanges(InputStream in, ErrorFactory refusal) {
     return new TarReader(in, refusal, true);
   }
 
-  /** Returns the next entry, skipping what is left of the one before; empty at the end. */
+  /** Returns the next entry and skips the unread content of the previous one. Empty at the end. */
   public Optional<TarEntry> next() throws IOException {
     Map<String, String> local = new HashMap<>(global);
     long localBytes = 0;
@@ -85,7 +89,7 @@ public final class TarReader {
           merge(records(size), global);
           local.putAll(global);
         }
-        case 'V' -> expect(size); // the label of a tape
+        case 'V' -> expect(size); // volume header
         default -> {
           records = local;
           return Optional.of(entry(type, size, local));
@@ -94,17 +98,17 @@ public final class TarReader {
     }
   }
 
-  /** Returns what an extended header says of the entry that {@link #next} gave last. */
+  /** Returns a pax record of the entry last returned by {@link #next}. */
   public Optional<String> record(String key) {
     return Optional.ofNullable(records.get(key));
   }
 
-  /** Whether the archive said that it ends here; one that was cut off did not. */
+  /** Returns whether the end marker of the archive was read; a truncated archive has none. */
   public boolean ended() {
     return ended;
   }
 
-  /** Returns the content of the entry that {@link #next} gave last. */
+  /** Returns the content of the entry last returned by {@link #next}. */
   public InputStream content() {
     return new Content();
   }
@@ -220,7 +224,7 @@ public final class TarReader {
     return text == null ? header : decimal(text, key, path);
   }
 
-  /** An empty value takes back what was said before; of an attribute it is a value. */
+  /** An empty value deletes an earlier record. For an attribute it is a regular value. */
   private static void merge(Map<String, String> records, Map<String, String> into) {
     records.forEach(
         (key, value) -> {
@@ -234,7 +238,7 @@ public final class TarReader {
 
   private String headerPath() {
     String name = field(0, 100);
-    boolean ustar = field(257, 6).equals("ustar"); // GNU's has spaces there, and no prefix
+    boolean ustar = field(257, 6).equals("ustar"); // The GNU format has spaces there and no prefix.
     String prefix = ustar ? field(345, 155) : "";
     return prefix.isEmpty() ? name : prefix + "/" + name;
   }
@@ -273,7 +277,7 @@ public final class TarReader {
     return zero < 0 ? name : name.substring(0, zero);
   }
 
-  /** Reads pax records: {@code LENGTH KEY=VALUE\n}, the length counting all of it. */
+  /** Reads pax records: {@code LENGTH KEY=VALUE\n}, where the length covers the whole record. */
   private Map<String, String> records(long size) throws IOException {
     String text = extension(size);
     Map<String, String> records = new LinkedHashMap<>();
@@ -326,13 +330,13 @@ public final class TarReader {
     return new String(header, offset, end - offset, StandardCharsets.ISO_8859_1);
   }
 
-  /** Reads octal digits, or GNU's binary numbers, of which only those that fit are taken. */
+  /** Reads octal digits, or a GNU binary number if it fits into a long. */
   private long number(int offset, int length, String what) {
     if ((header[offset] & 0x80) != 0) {
       long value = header[offset] & 0x7f;
       for (int i = offset + 1; i < offset + length; i++) {
         if (value >>> 54 != 0) {
-          // Negative ones (a time before 1970) look the same and are of no use either.
+          // Negative numbers (times before 1970) have the same prefix and are not supported either.
           if (what.equals("time")) {
             return 0;
           }
@@ -351,7 +355,7 @@ public final class TarReader {
     }
   }
 
-  /** Like {@code Long.parseLong}, but without signs. */
+  /** Like {@code Long.parseLong}, but does not accept a sign. */
   private static long digits(String text, int radix) {
     if (Character.digit(text.charAt(0), radix) < 0) {
       throw new NumberFormatException(text);

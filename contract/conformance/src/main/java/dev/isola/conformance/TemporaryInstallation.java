@@ -17,11 +17,11 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * A provider on a fresh folder, with an instance id of its own. Whatever it still has is destroyed
- * and the folder removed when the trial is closed, and when the JVM is told to end before.
+ * A provider on a new data folder, with its own instance id. On close, or when the JVM shuts down
+ * before, all its sandboxes are destroyed and the folder is removed.
  */
 public final class TemporaryInstallation implements AutoCloseable {
-  /** Less than service managers have with somebody who was told to end. */
+  /** Shorter than the time that service managers allow for a shutdown. */
   private static final Duration PATIENCE = Duration.ofSeconds(25);
 
   private final ProviderFactory factory;
@@ -63,20 +63,20 @@ public final class TemporaryInstallation implements AutoCloseable {
     return instance;
   }
 
-  /** Returns the provider's data folder. */
+  /** Returns the data folder of the provider. */
   public Path data() {
     return scratch.path();
   }
 
-  /** Opens the provider; every call is another process's, as far as the provider can tell. */
+  /** Opens the provider. To the provider, every call looks like another process. */
   public Provider open() {
     return factory.create(config, new ProviderContext(instance, data(), InstantSource.system()));
   }
 
   /**
-   * Does {@code work}, which may make sandboxes. A JVM that is told to end meanwhile calls {@code
-   * stop} and waits until the work is over, for a while: what is made after the last look would be
-   * left behind.
+   * Runs {@code work}, which may create sandboxes. If the JVM shuts down meanwhile, it calls {@code
+   * stop} and waits for {@code work} to return, up to a timeout, because sandboxes created after
+   * the final inventory would leak.
    */
   public <T> T run(Runnable stop, Supplier<T> work) {
     using.lock();
@@ -101,7 +101,10 @@ public final class TemporaryInstallation implements AutoCloseable {
     end();
   }
 
-  /** Who comes second waits for the first: the JVM must not be gone before everything else is. */
+  /**
+   * A second caller waits for the first, so that the JVM does not exit before everything is
+   * destroyed.
+   */
   private void end() {
     ending.lock();
     try {
@@ -138,7 +141,7 @@ public final class TemporaryInstallation implements AutoCloseable {
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      // The JVM is ending already.
+      // The JVM is already shutting down.
     }
   }
 }

@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The recipe of a template as a document: a tree of maps, lists, text and numbers, as a JSON or
- * YAML library makes it.
+ * The document form of a template recipe: a tree of maps, lists, strings and numbers, as a JSON or
+ * YAML library returns it.
  *
  * <pre>{@code
  * {
@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
 public final class RecipeDocument {
   private static final Pattern VARIABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,255}");
 
-  /** A hyphen at the beginning would make an option of it, and at the end remove the package. */
+  /** A leading hyphen would make the name an option; a trailing one would remove the package. */
   private static final Pattern PACKAGE =
       Pattern.compile("[A-Za-z0-9](?:[A-Za-z0-9+._:~=-]{0,126}[A-Za-z0-9+._~])?");
 
@@ -66,7 +66,7 @@ public final class RecipeDocument {
   }
 
   /**
-   * Reads a recipe whose archives are named.
+   * Reads a recipe whose copy steps name uploaded archives.
    *
    * @throws dev.isola.spi.error.InvalidRequest naming every field that is unknown, of the wrong
    *     type or invalid, by its path in the document
@@ -76,7 +76,7 @@ public final class RecipeDocument {
   }
 
   /**
-   * Checks a recipe as its author wrote it, before the files that it copies are archived.
+   * Validates a recipe as written by its author, before the files to copy are uploaded.
    *
    * @throws dev.isola.spi.error.InvalidRequest like {@link #fromMap}
    */
@@ -92,15 +92,15 @@ public final class RecipeDocument {
   }
 
   /**
-   * Writes {@code recipe}; {@link #fromMap} reads it back as an equal one, but for what a base
-   * brings beside its files, which no document has.
+   * Writes {@code recipe} as a document that {@link #fromMap} reads back as an equal recipe. The
+   * defaults of a base are not part of the document.
    */
   public static Map<String, Object> toMap(Recipe recipe) {
     Map<String, Object> document = new LinkedHashMap<>();
     switch (recipe.base()) {
       case Recipe.Base.Image image -> document.put("base", image.name());
       case Recipe.Base.FromTemplate(String name) -> document.put("template", name);
-      case Recipe.Base.Host _ -> {} // no document has one
+      case Recipe.Base.Host _ -> {} // has no document form
     }
     document.put("steps", recipe.steps().stream().map(RecipeDocument::step).toList());
     recipe.start().ifPresent(command -> document.put("start", command));
@@ -166,7 +166,7 @@ public final class RecipeDocument {
     return recipe;
   }
 
-  /** More steps than that are not looked at, and not told one by one. */
+  /** A list that is too long is rejected as a whole, without validating each step. */
   private Optional<List<BuildStep>> steps(String field, @Nullable Object value) {
     if (!(value instanceof List<?> elements)) {
       return in.reject(field, "must be a list");
@@ -233,7 +233,7 @@ public final class RecipeDocument {
             to.map(target -> new BuildStep.Copy(archive.orElse(""), source, target, owner, mode)));
   }
 
-  /** A path that leads out of the archive would name files of the sandbox, or of the client. */
+  /** A path outside the archive could name files of the sandbox or of the client. */
   private Optional<String> source(String field, @Nullable Object value) {
     return text(LONGEST_PATH)
         .read(field, value)
@@ -269,7 +269,10 @@ public final class RecipeDocument {
     return Optional.of(new BuildStep.Env(variables));
   }
 
-  /** A YAML file has numbers and flags where a variable has text. Values are not told. */
+  /**
+   * Accepts numbers and booleans too, because YAML files often leave values unquoted. Errors never
+   * contain the value.
+   */
   private Optional<String> value(String field, @Nullable Object value) {
     if (!(value instanceof String || value instanceof Number || value instanceof Boolean)) {
       return in.reject(field, "must be text");

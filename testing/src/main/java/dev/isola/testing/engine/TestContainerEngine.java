@@ -23,16 +23,15 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A container engine of a test's own: its data, its socket, its control groups and its namespaces
- * (pid, mount, network) are its own, so nothing it does reaches this machine's networks or mounts,
- * and all of it is gone when it is closed. {@code testing/engines-here.sh} does the same for a
- * command.
+ * A private container engine for a test, with its own data, socket, control groups and namespaces
+ * (pid, mount, network). It cannot affect the networks or mounts of this machine, and closing it
+ * removes everything. {@code testing/engines-here.sh} does the same for a command.
  */
 public final class TestContainerEngine implements AutoCloseable {
-  /** Whose engine. */
+  /** The kind of engine. */
   public enum Kind {
     DOCKER("docker.sh", "dockerd containerd runc unshare ip"),
-    /** It has no engine, but a service that speaks as one. */
+    /** Podman has no daemon, but a service with the same API. */
     PODMAN("podman.sh", "podman conmon runc unshare ip");
 
     private final String script;
@@ -43,7 +42,7 @@ public final class TestContainerEngine implements AutoCloseable {
       this.programs = programs;
     }
 
-    /** Returns why there can be none here; empty where there can. */
+    /** Returns why this kind cannot run here, or empty if it can. */
     public Optional<String> missing() {
       if (!System.getProperty("user.name", "").equals("root")) {
         return Optional.of("an engine of its own needs root");
@@ -79,13 +78,13 @@ public final class TestContainerEngine implements AutoCloseable {
   }
 
   /**
-   * Starts a Docker engine and returns when it answers.
+   * Starts a Docker engine and returns when it responds.
    *
-   * @param remaps whether root of its containers is nobody on the host
+   * @param remaps whether root of its containers is an unprivileged user on the host
    * @param options of dockerd
    */
   public static TestContainerEngine docker(boolean remaps, String... options) {
-    Path work = TemporaryFolder.create("isola-eng").path(); // users that it remaps pass through it
+    Path work = TemporaryFolder.create("isola-eng").path(); // remapped users traverse it
     List<String> all = new ArrayList<>(List.of(options));
     if (remaps) {
       plantUsers(work);
@@ -94,16 +93,18 @@ public final class TestContainerEngine implements AutoCloseable {
     return started(new TestContainerEngine(Kind.DOCKER, work, all));
   }
 
-  /** Starts a Docker engine whose disk has only so many bytes. */
+  /** Starts a Docker engine with a disk of {@code bytes} bytes. */
   public static TestContainerEngine dockerWithDiskLimit(long bytes) throws IOException {
     Path work = TemporaryFolder.create("isola-eng").path();
     Files.writeString(work.resolve("small"), Long.toString(bytes));
     return started(new TestContainerEngine(Kind.DOCKER, work, List.of()));
   }
 
-  /** Makes read only where it keeps what it knows of containers, as a damaged disk becomes. */
+  /**
+   * Makes the container metadata of the engine read-only, as the kernel does after a disk error.
+   */
   public void makeDiskReadOnly() throws IOException, InterruptedException {
-    // Mounted once more: what is open in it for writing would keep the first mount as it is.
+    // A second mount, because files open for writing prevent a remount of the first.
     String script = "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\"";
     List<String> words = new ArrayList<>(List.of("nsenter", "--mount", "--target"));
     words.add(Long.toString(daemon().getFirst().pid()));
@@ -115,7 +116,7 @@ public final class TestContainerEngine implements AutoCloseable {
     }
   }
 
-  /** Starts Podman's service in the same way. */
+  /** Starts the Podman service in the same way. */
   public static TestContainerEngine podman() {
     return started(
         new TestContainerEngine(
@@ -133,7 +134,9 @@ public final class TestContainerEngine implements AutoCloseable {
     }
   }
 
-  /** Users that the engine can give to containers, known only in its own mount namespace. */
+  /**
+   * Creates subordinate users for containers, visible only in the mount namespace of the engine.
+   */
   private static void plantUsers(Path work) {
     try {
       Path etc = Files.createDirectory(work.resolve("etc"));
@@ -183,7 +186,7 @@ public final class TestContainerEngine implements AutoCloseable {
     }
   }
 
-  /** Tells whether it answers a ping. */
+  /** Returns whether it responds to a ping. */
   public boolean isReachable() {
     try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
       channel.connect(UnixDomainSocketAddress.of(socket()));
@@ -200,7 +203,7 @@ public final class TestContainerEngine implements AutoCloseable {
     }
   }
 
-  /** Returns the last that it wrote. */
+  /** Returns the end of its log. */
   public String log() {
     try {
       String all = Files.readString(work.resolve("log"));
@@ -214,19 +217,17 @@ public final class TestContainerEngine implements AutoCloseable {
     return work.resolve("docker.sock");
   }
 
-  /** Returns where it is, as {@code DOCKER_HOST} has it. */
+  /** Returns its address in the form of {@code DOCKER_HOST}. */
   public String host() {
     return "unix://" + socket();
   }
 
-  /**
-   * Ends the daemon, as an upgrade does, and leaves its place empty until {@link #restartDaemon()}.
-   */
+  /** Stops the daemon, as an upgrade does, until {@link #restartDaemon()}. */
   public void stopDaemon() throws IOException {
     leave(ProcessHandle::destroy);
   }
 
-  /** Kills the daemon, which cannot say goodbye to anybody, and leaves its place empty likewise. */
+  /** Kills the daemon without a clean shutdown, until {@link #restartDaemon()}. */
   public void killDaemon() throws IOException {
     leave(ProcessHandle::destroyForcibly);
   }
@@ -261,7 +262,7 @@ public final class TestContainerEngine implements AutoCloseable {
     try {
       daemon().forEach(ProcessHandle::destroy);
       if (!running.waitFor(30, TimeUnit.SECONDS)) {
-        // Process 1 of its pid namespace: whatever it started ends with it.
+        // Process 1 of its pid namespace, so that all its children end with it.
         running.children().forEach(ProcessHandle::destroyForcibly);
       }
       running.destroyForcibly();
@@ -272,9 +273,9 @@ public final class TestContainerEngine implements AutoCloseable {
   }
 
   /**
-   * Stops it as a system would, what it runs with it, and removes all of it.
+   * Stops the engine and its containers, and removes everything.
    *
-   * @throws IllegalStateException when something is left
+   * @throws IllegalStateException if anything is left
    */
   @Override
   public void close() {
@@ -284,7 +285,7 @@ public final class TestContainerEngine implements AutoCloseable {
     await("nothing is left of the engine: " + leftovers(), () -> leftovers().isEmpty());
   }
 
-  /** Returns what is there of it: processes, mounts, control groups, its folder. */
+  /** Returns what is left of the engine: processes, mounts, control groups, its folder. */
   public List<String> leftovers() {
     List<String> found = new ArrayList<>();
     ProcessHandle.allProcesses()

@@ -25,7 +25,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Checks of listing, signalling, attaching, replaying. */
+/** Checks that executions can be listed, signalled, attached to and replayed. */
 public final class BackgroundChecks {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final long FLOOD = 20L * 1024 * 1024;

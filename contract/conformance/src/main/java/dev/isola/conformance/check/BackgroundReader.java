@@ -18,8 +18,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
 
 /**
- * Reads an execution as somebody who looks at it: in the background, and with patience for what is
- * to appear.
+ * Reads an execution in the background and waits for text to appear, as a user at a terminal would.
  */
 final class BackgroundReader implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(15);
@@ -43,7 +42,7 @@ final class BackgroundReader implements AutoCloseable {
         }
       }
     } catch (SandboxException over) {
-      Thread.currentThread().interrupt(); // the check was over before the command
+      Thread.currentThread().interrupt(); // the check ended before the command
     }
   }
 
@@ -65,7 +64,7 @@ final class BackgroundReader implements AutoCloseable {
     }
   }
 
-  /** Waits until {@code text} was shown. */
+  /** Waits until {@code text} has appeared. */
   BackgroundReader awaitText(String text) {
     try {
       Expect.eventually(PATIENCE, "'" + text + "' is shown", () -> text().contains(text));

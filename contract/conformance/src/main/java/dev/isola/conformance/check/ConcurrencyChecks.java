@@ -27,7 +27,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Checks of many callers at once. */
+/** Checks concurrent calls. */
 public final class ConcurrencyChecks {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final int MANY = 8;

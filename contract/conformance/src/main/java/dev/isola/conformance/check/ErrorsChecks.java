@@ -39,7 +39,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 
-/** Checks of only SandboxException comes out, and it says what to do. */
+/** Checks that calls throw only SandboxException, with a remedy. */
 public final class ErrorsChecks {
 
   @Check("E1")
@@ -226,7 +226,7 @@ public final class ErrorsChecks {
   /**
    * A call that must fail.
    *
-   * @param name what the message must name
+   * @param name the text that the message must contain
    */
   private record Mistake(ErrorCode code, String name, Runnable call) {}
 
@@ -321,9 +321,7 @@ public final class ErrorsChecks {
     return wishes;
   }
 
-  /**
-   * It may work, or not; but nothing else than a SandboxException comes out, and no bug of ours.
-   */
+  /** The call may succeed or fail, but only with a SandboxException that is not a bug. */
   private static void contained(String what, String with, Runnable call) {
     String shown = with.length() > 40 ? with.substring(0, 40) + "..." : with;
     try {

@@ -33,7 +33,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
 
-/** One probe against one provider: first on the bare host, then in a sandbox. */
+/** Runs one probe against one provider: first on the bare host, then in a sandbox. */
 final class EscapeAttempt {
   private static final Duration PATIENCE = Duration.ofSeconds(40);
   private static final String PROGRAM = "./" + ProbeProgram.NAME;
@@ -114,7 +114,7 @@ final class EscapeAttempt {
     }
   }
 
-  /** Each attempt has a plant of its own: this one may spoil it. */
+  /** Every attempt needs fresh targets, because it may destroy them. */
   private void control(UnaryOperator<ProbeContext> more) throws IOException, InterruptedException {
     try (HostTargets plant = HostTargets.create(program)) {
       ProbeResult answer = plant.control(probe, more.apply(plant.context()));
@@ -157,7 +157,7 @@ final class EscapeAttempt {
     }
   }
 
-  /** Root of the sandbox and an ordinary user, where it has users. */
+  /** Returns root of the sandbox and an unprivileged user, if the provider supports users. */
   private List<Optional<String>> users() {
     if (!subject.info().support().has(SpecFeature.USERS)) {
       return List.of(Optional.empty());

@@ -20,11 +20,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Checks of running commands: modes, environment, folders, users, exits. */
+/** Checks commands: modes, environment, folders, users, exit codes. */
 public final class ExecChecks {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
-  /** Names that a sandbox may well set itself, to whatever value. */
+  /** Variables that a sandbox may set itself, to any value. */
   private static final Set<String> EVERYBODYS =
       Set.of(
           "PATH",

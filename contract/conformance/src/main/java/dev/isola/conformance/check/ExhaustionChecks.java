@@ -16,13 +16,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * Checks that one sandbox cannot use up what the kernel counts for the whole machine or for one of
- * its users. Not run where {@link LimitKind#KERNEL_OBJECTS} is not declared.
+ * Checks that one sandbox cannot exhaust objects that the kernel counts per machine or per user.
+ * Not run if the provider does not declare {@link LimitKind#KERNEL_OBJECTS}.
  */
 public final class ExhaustionChecks {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  /** More than this is without end for a sandbox. */
+  /** A sandbox that gets more than this is considered unlimited. */
   private static final int WITHOUT_END = 4000;
 
   private static final String INOTIFY =
@@ -37,7 +37,7 @@ public final class ExhaustionChecks {
 
   private static final String COUNT = INOTIFY + "print(take())";
 
-  /** Takes them as root and then as eight other users, where a process can become one. */
+  /** Allocates objects as root and then as eight other users, if a process can switch users. */
   private static final String HOLD_INOTIFY =
       INOTIFY
           + """
@@ -80,7 +80,7 @@ public final class ExhaustionChecks {
     return s.create(spec -> spec.limits(spec.build().limits().withFileDescriptors(1 << 14)));
   }
 
-  /** Starts a script that takes what it can get and holds it; returns once it has. */
+  /** Starts a script that allocates as much as it can and holds it; returns once it has. */
   private static Execution hold(Sandbox sandbox, String script) {
     Execution holder = sandbox.start(Command.argv("python3", "-c", script));
     Expect.eventually(
@@ -109,7 +109,7 @@ public final class ExhaustionChecks {
     }
     byte[] text = new byte[32];
     try (InputStream kernel = Files.newInputStream(path)) {
-      int length = kernel.read(text); // at once: the kernel tells the value only to the first read
+      int length = kernel.read(text); // in one read: the kernel returns the value only to the first
       return Integer.parseInt(new String(text, 0, length, StandardCharsets.US_ASCII).strip());
     }
   }

@@ -22,9 +22,12 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Map;
 
-/** Checks that a failure is attributed to its cause, in bounded time, with nothing left behind. */
+/**
+ * Checks that a failure is attributed to its cause, reported in bounded time and leaves nothing
+ * behind.
+ */
 public final class FailuresChecks {
-  /** What an error may carry of the output of a command, with the note about what is omitted. */
+  /** The maximum length of command output in an error, including the note about omitted bytes. */
   private static final int MOST_OUTPUT = 10_000;
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -121,7 +124,7 @@ public final class FailuresChecks {
     s.provider().destroy(sandbox.id(), new DestroyOptions(true, Duration.ofMillis(1)));
   }
 
-  /** Either nothing is left, or the error says that time was short. */
+  /** Either nothing is left, or the error reports the timeout. */
   private static SandboxId destroy(CheckContext s, SandboxId id, DestroyOptions how) {
     try {
       s.provider().destroy(id, how);
@@ -136,7 +139,7 @@ public final class FailuresChecks {
     return id;
   }
 
-  /** A data folder beneath a file can never be made, by root neither. */
+  /** A data folder beneath a regular file cannot be created, not even by root. */
   @Check("P8")
   public void unhealthyProviderSaysWhyAndWhatToDo(CheckContext s) throws IOException {
     Path file = Files.createTempFile("isola-check", ".file");
@@ -168,7 +171,7 @@ public final class FailuresChecks {
         Expect.that(!fix.isBlank(), "a degraded provider has a fix: " + reason);
       }
       case Health.Healthy(String detail) -> {
-        // It does not need the folder, then, and a sandbox can be made.
+        // The provider does not need the folder, so it must be able to create a sandbox.
         provider.create(spec);
         provider.destroy(spec.id(), DestroyOptions.FORCE);
         Expect.that(!detail.isBlank(), "a healthy provider says what was tried");

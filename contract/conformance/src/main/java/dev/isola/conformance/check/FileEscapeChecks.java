@@ -24,25 +24,22 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * Checks that nothing outside a sandbox is read or written through its files. In a sandbox with a
- * root of its own the path may lead to something inside that is not there; in one that shares the
- * host's files it is refused. Either way the host's file stays unread and as it was.
+ * Checks that the file API of a sandbox reads and writes nothing outside it. In a sandbox with its
+ * own root file system, the path may resolve to a missing file inside; in one that shares the
+ * host's files, the call is rejected. Either way the host file is neither read nor changed.
  */
 public final class FileEscapeChecks {
   private static final Set<ErrorCode> REFUSALS =
       Set.of(ErrorCode.PATH_OUTSIDE, ErrorCode.FILE_NOT_FOUND, ErrorCode.PERMISSION_DENIED);
   private static final int GENERATED = 2_000;
 
-  /** Runs {@code action}, which has to be refused: nothing of that name may be reached. */
+  /** Runs {@code action}, which must be rejected. */
   private static void refused(String what, Runnable action) {
     SandboxException e = Expect.thrown(what, action, SandboxException.class);
     Expect.that(REFUSALS.contains(e.code()), what + " is one of " + REFUSALS + ", not " + e);
   }
 
-  /**
-   * Reads, which is refused or gives something that a sandbox with its own root has under that
-   * name.
-   */
+  /** Runs a read, which must be rejected or return a file of the sandbox's own root. */
   private static void unread(HostSecret secret, String what, Supplier<byte[]> reading) {
     byte[] found;
     try {
@@ -54,9 +51,7 @@ public final class FileEscapeChecks {
     secret.assertNotIn(found, "by " + what);
   }
 
-  /**
-   * Runs {@code action}, which may do something inside a sandbox with its own root, or be refused.
-   */
+  /** Runs {@code action}, which must be rejected or affect only the sandbox's own root. */
   private static void harmless(String what, Runnable action) {
     try {
       action.run();
@@ -184,8 +179,8 @@ public final class FileEscapeChecks {
   }
 
   /**
-   * Old gVisor forgets what follows a link to the root. That leads nowhere out, and no provider can
-   * mend it.
+   * Old gVisor versions drop the components after a link to the root. That does not leave the
+   * sandbox, and a provider cannot fix it.
    */
   private static boolean losesPathsBehindTheRoot(CheckContext s) {
     if (s.info().isolation() != Isolation.KERNEL) {

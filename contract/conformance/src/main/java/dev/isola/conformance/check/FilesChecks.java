@@ -34,7 +34,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** Checks of the file system, call by call. */
+/** Checks each operation of the file system. */
 public final class FilesChecks {
   private static final WriteOptions DEFAULT = WriteOptions.DEFAULT;
 

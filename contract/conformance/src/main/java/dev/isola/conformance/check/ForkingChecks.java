@@ -30,7 +30,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Checks of sandboxes that begin with the files of another. */
+/** Checks that forks start with the files of their source and are independent of it. */
 public final class ForkingChecks {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
@@ -71,7 +71,7 @@ public final class ForkingChecks {
     return all(sandbox);
   }
 
-  /** Everything that can be done to files that are there. */
+  /** Changes existing files in every possible way. */
   private static void change(Sandbox sandbox) {
     FileSystem files = sandbox.files();
     said(sandbox, "echo more >> a/b/file; rm gone; echo new > a/new");
@@ -139,7 +139,7 @@ public final class ForkingChecks {
   @Check(value = "N4", needs = Forking.class)
   public void sourceOutlivesItsForks(CheckContext s) {
     said(s.sandbox(), "echo 0 > count");
-    for (int i = 1; i <= 12; i++) { // more often than anybody would stack
+    for (int i = 1; i <= 12; i++) { // deeper than any realistic chain of forks
       Sandbox fork;
       try (ForkPoint origin = freeze(s.sandbox())) {
         fork = fork(s, origin);
@@ -165,7 +165,7 @@ public final class ForkingChecks {
     }
   }
 
-  /** Whether it is refused or not: who has a file open goes on, and so does the sandbox. */
+  /** Whether the fork is rejected or not, processes with open files and the sandbox continue. */
   @Check(value = "N4", needs = Forking.class)
   public void whatUsesTheWorkspaceIsNotDisturbed(CheckContext s) {
     for (String use :

@@ -55,11 +55,11 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
 
-/** Checks that a provider does what it declares and refuses what it does not. */
+/** Checks that a provider does what it declares and rejects everything else. */
 public final class HonestyChecks {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
-  /** Expects a refusal that names {@code feature}, and nothing left of the sandbox. */
+  /** Expects a rejection that names {@code feature} and leaves no sandbox behind. */
   private static void refused(
       CheckContext s, String feature, UnaryOperator<SandboxSpec.Builder> asking) {
     SandboxSpec spec = asking.apply(s.spec()).build();
@@ -73,7 +73,7 @@ public final class HonestyChecks {
         "nothing is left of a sandbox that was refused for " + feature);
   }
 
-  /** What is not declared is missing for a request that requires it. */
+  /** Expects an undeclared feature to be reported as missing for a request that requires it. */
   private static void missing(CheckContext s, String what, Requirements requirements) {
     Expect.equal(
         List.of(what),

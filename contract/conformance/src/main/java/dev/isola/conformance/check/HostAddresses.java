@@ -9,7 +9,7 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
 
-/** Where this machine could be reached by somebody who has a network. */
+/** Network addresses of this machine. */
 final class HostAddresses {
   private static final Duration PATIENCE = Duration.ofSeconds(2);
 
@@ -22,7 +22,7 @@ final class HostAddresses {
         .toList();
   }
 
-  /** Tells whether this process gets a connection. */
+  /** Returns whether this process can connect. */
   static boolean answers(InetSocketAddress address) {
     try (Socket socket = new Socket()) {
       socket.connect(address, (int) PATIENCE.toMillis());

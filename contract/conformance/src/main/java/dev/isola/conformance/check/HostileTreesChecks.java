@@ -10,13 +10,13 @@ import dev.isola.spi.exec.ExecResult;
 import java.time.Duration;
 import java.util.Collections;
 
-/** Checks that no files a guest process makes keep its sandbox from being destroyed. */
+/** Checks that no files created by a guest process can prevent the destruction of its sandbox. */
 public final class HostileTreesChecks {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   /**
-   * Nests directories deeper than a path can be long, by paths that are short: each round puts what
-   * is there already at the bottom of a new chain.
+   * Nests folders deeper than the maximum path length, using only short paths: each round moves the
+   * existing chain to the bottom of a new one.
    */
   private static Command nested(int rounds, int each, String name) {
     String chain = String.join("/", Collections.nCopies(each, name));

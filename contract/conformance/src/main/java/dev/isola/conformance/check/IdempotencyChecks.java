@@ -22,7 +22,7 @@ import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.time.Duration;
 
-/** Checks of every call repeated. */
+/** Checks repeated calls. */
 public final class IdempotencyChecks {
 
   @Check("P2")

@@ -34,7 +34,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Checks of create, state, destroy, inventory. */
+/** Checks create, state, inventory and destroy. */
 public final class LifecycleChecks {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
@@ -285,7 +285,7 @@ public final class LifecycleChecks {
     Sandbox sandbox = s.create(spec -> spec.deadline(Duration.ofSeconds(1)));
     Expect.eventually(PATIENCE, "the sandbox ends at its ttl", () -> isGone(sandbox));
     Expect.that(s.provider().attach(sandbox.id()).isEmpty(), "it cannot be attached to");
-    Expect.eventually( // an engine notices a moment later
+    Expect.eventually( // a container engine notices with a delay
         PATIENCE,
         "the inventory does not show it as running",
         () ->
@@ -335,7 +335,7 @@ public final class LifecycleChecks {
     } catch (Gone | NotFound e) {
       return true;
     } catch (SandboxException underIt) {
-      return false; // it ended while the command ran; the next one tells
+      return false; // the sandbox ended while the command ran; the next call tells
     }
   }
 

@@ -11,7 +11,7 @@ import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.spec.ResourceLimits;
 import java.time.Duration;
 
-/** Checks that a program finds its limits where programs look for them. */
+/** Checks that programs see the limits of their sandbox in the usual places. */
 public final class LimitViewChecks {
   private static final int MEMORY_MB = 200;
   private static final long GIGABYTE = 1L << 30;
@@ -56,7 +56,7 @@ public final class LimitViewChecks {
         "1\n", sandbox.run(Command.argv("nproc")).stdout().text(), "the processors of one core");
   }
 
-  /** Every JDK that is there; the heap is a quarter of the memory unless it is told otherwise. */
+  /** Every installed JDK; the default heap is a quarter of the memory. */
   @Check("S2")
   public void aJvmSizesItselfByTheLimits(CheckContext s) {
     String seen =
@@ -89,7 +89,7 @@ public final class LimitViewChecks {
     Expect.equal("1 " + GIGABYTE + " true\n", seen, "processors, memory and heap of Node.js");
   }
 
-  /** The scheduler's own line, of the first program written in Go that is there: Go itself. */
+  /** Reads the scheduler trace of the Go toolchain, which is itself written in Go. */
   @Check("S2")
   public void goSizesItselfByTheLimits(CheckContext s) {
     String seen =
@@ -113,7 +113,7 @@ public final class LimitViewChecks {
     Expect.equal("1\n", seen, "the processors of Python");
   }
 
-  /** Returns what a runtime says of a sandbox with 1 GB and one processor. */
+  /** Returns what a language runtime reports in a sandbox with 1 GB of memory and one CPU. */
   private static String view(CheckContext s, String script, String runtime) {
     Sandbox sandbox =
         limited(s, LimitKind.MEMORY, ResourceLimits.DEFAULT.withMemoryMb(1024).withCpu(1));

@@ -19,7 +19,7 @@ import dev.isola.spi.spec.ResourceLimits;
 import java.time.Duration;
 import java.util.Locale;
 
-/** Checks that declared limits bite. One that is not declared is not run, and says so. */
+/** Checks that declared limits are enforced. A check of an undeclared limit is not run. */
 public final class LimitsChecks {
   private static final ResourceLimits DEFAULT = ResourceLimits.DEFAULT;
 
@@ -39,8 +39,7 @@ public final class LimitsChecks {
   }
 
   /**
-   * A shell keeps what a redirection replaced open elsewhere, so every level of this takes one
-   * descriptor more.
+   * A shell keeps the descriptor that a redirection replaces open, so every level uses one more.
    */
   private static Command nestedRedirections(int levels) {
     return Command.shell("{ ".repeat(levels) + "echo opened; " + "} 3</dev/null; ".repeat(levels));
@@ -66,7 +65,7 @@ public final class LimitsChecks {
     Expect.equal(new Exit.OutOfMemory(), many.exit(), "how 600 MB in 64 end");
     Expect.that(many.limitsMet().contains(LimitKind.MEMORY), "the result names the limit: " + many);
     if (s.info().isolation() == Isolation.KERNEL && sandbox.state() == SandboxState.DESTROYED) {
-      // To the host a kernel in user space is one process, which goes as a whole.
+      // A user-space kernel is a single host process and is killed as a whole.
       Expect.gone("a command after that", () -> sandbox.run(Command.shell("echo")));
     } else {
       worksOn(sandbox);
@@ -103,7 +102,7 @@ public final class LimitsChecks {
     }
   }
 
-  /** The last line of something without lines is all of it. */
+  /** tail -n 1 of input without line breaks buffers all of it. */
   private static Command hog(long bytes) {
     return Command.shell("head -c " + bytes + " /dev/zero | tail -n 1 > /dev/null");
   }

@@ -13,7 +13,7 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Checks of what is kept, counted and cut. */
+/** Checks how output is retained, counted and truncated. */
 public final class OutputChecks {
   private static final int FLOOD = 50 * 1024 * 1024;
 

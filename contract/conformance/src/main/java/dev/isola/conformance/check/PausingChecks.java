@@ -17,7 +17,7 @@ import dev.isola.spi.provider.Provider;
 import java.time.Duration;
 import java.util.List;
 
-/** Checks what a pause keeps, what it stops and what it refuses. */
+/** Checks what a pause keeps, stops and rejects. */
 public final class PausingChecks {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 

@@ -15,13 +15,11 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 
-/**
- * Checks that processes and threads have limits of their own, and that a command always finds room.
- */
+/** Checks that processes and threads are limited separately, and that commands can always start. */
 public final class ProcessLimitChecks {
   private static final ResourceLimits DEFAULT = ResourceLimits.DEFAULT;
 
-  /** Starts as many threads as it is told, and says how many it has started. */
+  /** Starts the given number of threads and prints how many it started. */
   private static final String THREADS =
       """
       import sys, threading
@@ -40,7 +38,7 @@ public final class ProcessLimitChecks {
       stop.set()
       """;
 
-  /** The first process ends at once; the others start more for ever, also while none can be had. */
+  /** The first process exits immediately; the others keep forking, even while fork fails. */
   private static final String BOMB =
       """
       import os

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What a provider keeps on the host of sandboxes that exist. */
+/** The files and sockets that a provider keeps on the host for its sandboxes. */
 final class ProviderDataFiles {
   private static final int MOST = 200;
 

@@ -13,7 +13,7 @@ import dev.isola.spi.exec.TerminalSize;
 import java.time.Duration;
 import java.util.Set;
 
-/** Checks of terminals. */
+/** Checks terminals. */
 public final class PtyChecks {
   private static final TerminalSize SIZE = new TerminalSize(80, 24);
 
@@ -59,7 +59,7 @@ public final class PtyChecks {
 
   @Check(value = "X6", needs = Terminals.class, tools = "while")
   public void aResizeIsSignalled(CheckContext s) {
-    // A shell may run the trap at once and give up reading, or run it after the line was read.
+    // Depending on the shell, the trap interrupts the read or runs after it.
     String script = "trap 'echo resized' WINCH; echo ready; while true; do read line; done";
     Terminal terminal = open(s, script);
     try (BackgroundReader screen = new BackgroundReader(terminal)) {
@@ -87,7 +87,7 @@ public final class PtyChecks {
 
   @Check(value = "X6", needs = Terminals.class)
   public void controlCInterrupts(CheckContext s) {
-    // Some shells lose a signal that comes before they wait, so it is sent once cat is seen to run.
+    // Some shells lose a signal that arrives before they wait, so send it once cat is running.
     try (BackgroundReader screen = new BackgroundReader(open(s, "cat"))) {
       screen.type("line\n").awaitText("line\r\nline\r\n").type("\u0003");
       Exit exit = screen.awaitExit();

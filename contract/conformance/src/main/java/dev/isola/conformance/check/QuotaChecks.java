@@ -14,19 +14,19 @@ import java.time.Duration;
 import java.util.UUID;
 
 /**
- * Checks that a declared disk limit holds however files are written: the kernel or the backend
- * refuses what does not fit, and no watch has to notice it in time. Not run where the limit is not
- * declared.
+ * Checks that a declared disk limit holds no matter how files are written: the kernel or the
+ * backend rejects writes that exceed it, without relying on periodic measurement. Not run if the
+ * limit is not declared.
  */
 public final class QuotaChecks {
   private static final int LIMIT_MB = 32;
 
-  /** A file system may round up, but not by much. */
+  /** A file system may round up slightly. */
   private static final long MOST_BYTES = 36_000_000;
 
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
-  /** Writes files of 4 MB, each of which fits, until that fails or there are 80. */
+  /** Writes up to 80 files of 4 MB, each of which fits, until a write fails. */
   private static final String FILL =
       "i=0; while test $i -lt 80 && head -c 4000000 /dev/zero 2>/dev/null > big$i;"
           + " do i=$((i+1)); done; ";
@@ -144,7 +144,7 @@ public final class QuotaChecks {
     goesOn(sandbox);
   }
 
-  /** A tmpfs has no files of the disk, but empty ones must not be without end there either. */
+  /** A tmpfs does not use the disk, but the number of empty files must be limited there as well. */
   @Check(value = "S2", tools = "while")
   public void emptyFilesInMemoryAreLimited(CheckContext s) {
     if (s.info().isolation() != Isolation.CONTAINER) {

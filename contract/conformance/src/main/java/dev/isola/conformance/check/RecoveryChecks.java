@@ -28,7 +28,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Checks of finding sandboxes again after their owner is gone. */
+/** Checks that another process finds sandboxes and executions again. */
 public final class RecoveryChecks {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 

@@ -30,11 +30,11 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.locks.LockSupport;
 
-/** Past bugs, ours and the field's: every provider is checked for each of them. */
+/** Reproduces past bugs, of Isola and of similar systems, against every provider. */
 public final class RegressionsChecks {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
-  /** Names that any sandbox sets for itself. */
+  /** Variables that any sandbox sets itself. */
   private static final Set<String> COMMON =
       Set.of(
           "PATH",
@@ -53,7 +53,7 @@ public final class RegressionsChecks {
           "HOSTNAME",
           "TMPDIR");
 
-  /** {@code sh -c -n} once took the text for an option and ran nothing. */
+  /** {@code sh -c -n} parsed the script as an option and ran nothing. */
   @Check("X2")
   public void aTextThatStartsLikeAnOptionIsRun(CheckContext s) {
     for (String text : List.of("-n; echo ran", "+e; echo ran", "--; echo ran", "-c; echo ran")) {
@@ -61,7 +61,7 @@ public final class RegressionsChecks {
     }
   }
 
-  /** What followed lost output was once shown as if it were its beginning. */
+  /** Output after a gap was returned as the head of the output. */
   @Check(value = "X8", needs = Attaching.class)
   public void outputAfterAGapIsNotTakenForTheHead(CheckContext s) {
     int flood = 40_000_000;
@@ -98,7 +98,7 @@ public final class RegressionsChecks {
     Expect.that(kept.tail().utf8().endsWith("\0last"), "the tail is the end of the output");
   }
 
-  /** The rest of a flood was once dropped when its command ended before its slow reader came. */
+  /** The remaining output was dropped if the command ended before a slow reader caught up. */
   @Check("X5")
   public void aSlowReaderGetsTheWholeFlood(CheckContext s) {
     long expected = 20_000_004;
@@ -109,7 +109,7 @@ public final class RegressionsChecks {
       long total = 0;
       byte[] last = {};
       try (Execution execution = s.sandbox().start(Command.shell(script))) {
-        // Not a wait for anything: a reader that is slow is what is tried.
+        // This sleep does not wait for a condition; it makes the reader slow.
         LockSupport.parkNanos(Duration.ofMillis(300).toNanos());
         for (var piece = execution.read(); piece.isPresent(); piece = execution.read()) {
           if (!(piece.get() instanceof Output.Data data)) {
@@ -125,7 +125,7 @@ public final class RegressionsChecks {
     }
   }
 
-  /** A timeout was once told while parts of the tree were still dying. */
+  /** A timeout was reported while processes of the tree were still dying. */
   @Check(value = "X4", tools = "kill")
   public void aTimeoutIsToldWhenTheWholeTreeIsDead(CheckContext s) {
     String script = "sleep 1000 & echo $!; ".repeat(5) + "sleep 1000";
@@ -138,9 +138,7 @@ public final class RegressionsChecks {
     }
   }
 
-  /**
-   * A process left in the background was once killed by its first write after the command's end.
-   */
+  /** A background process was killed by its first write after the command had ended. */
   @Check(value = "X8", tools = "while")
   public void whatStaysInTheBackgroundMayGoOnWriting(CheckContext s) {
     String writer =
@@ -160,7 +158,7 @@ public final class RegressionsChecks {
     return text.isEmpty() ? 0 : Integer.parseInt(text);
   }
 
-  /** A call once waited for a grandchild that held the pipe. */
+  /** A call waited for a grandchild that kept the pipe open. */
   @Check("X8")
   public void aHeldPipeDoesNotHoldTheCall(CheckContext s) {
     long start = System.nanoTime();
@@ -171,7 +169,7 @@ public final class RegressionsChecks {
     Expect.that(took.toSeconds() < 10, "the call returns soon, not after " + took);
   }
 
-  /** A file without content once had no frame to end it. */
+  /** An empty file had no frame that ended it. */
   @Check("F1")
   public void anEmptyFileIsWrittenAndRead(CheckContext s) {
     FileSystem files = s.sandbox().files();
@@ -196,7 +194,7 @@ public final class RegressionsChecks {
     }
   }
 
-  /** A write was answered before its file was closed, and running it found it busy. */
+  /** A write returned before the file was closed, so that executing it failed with ETXTBSY. */
   @Check("F1")
   public void aProgramJustWrittenCanBeRun(CheckContext s) {
     FileSystem files = s.sandbox().files();
@@ -211,7 +209,7 @@ public final class RegressionsChecks {
     }
   }
 
-  /** Output of commands that ran at once was once mixed by a shared buffer. */
+  /** A shared buffer mixed the output of concurrent commands. */
   @Check("X5")
   public void outputsOfTwoCommandsDoNotMix(CheckContext s) throws InterruptedException {
     FileSystem files = s.sandbox().files();
@@ -242,7 +240,9 @@ public final class RegressionsChecks {
     return result.stdout().text().getBytes(UTF_8);
   }
 
-  /** Sandboxes of others inherited the server's environment, with its keys. */
+  /**
+   * In similar systems, sandboxes inherited the environment of the server, including its API keys.
+   */
   @Check(value = "S1", tools = "env")
   public void theServersEnvironmentStaysWithTheServer(CheckContext s) {
     List<String> seen = s.output("env").lines().toList();
@@ -255,7 +255,7 @@ public final class RegressionsChecks {
     }
   }
 
-  /** Orphans piled up as zombies until no process could be started. */
+  /** Orphaned processes accumulated as zombies until no process could be started. */
   @Check(value = "X8", needs = UsageReporting.class)
   public void orphansAreReaped(CheckContext s) {
     UsageReporting usage = s.as(UsageReporting.class);
@@ -268,7 +268,7 @@ public final class RegressionsChecks {
         () -> usage.usage().processes() <= before);
   }
 
-  /** A reader that left early once took the connection of all others with it. */
+  /** A reader that detached early closed the connection of all other readers. */
   @Check("F2")
   public void leavingAFloodEarlyDisturbsNobody(CheckContext s) {
     FileSystem files = s.sandbox().files();

@@ -15,7 +15,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Checks that no mount a client asks for replaces the guest agent or the kernel's directories. */
+/**
+ * Checks that no mount requested by a client replaces the guest agent or the folders of the kernel.
+ */
 public final class ReservedMountsChecks {
   private static final String MARKER = "planted";
 
@@ -57,8 +59,8 @@ public final class ReservedMountsChecks {
   }
 
   /**
-   * A volume with a link in it, and another one mounted where the link leads: refused, or at least
-   * not what the sandbox sees there.
+   * Mounts a second volume on a link inside the first. The create must fail, or the sandbox must
+   * not see the second volume at the target of the link.
    */
   @Check("S1")
   public void noLinkLeadsAVolumeOverTheAgent(CheckContext s) throws IOException {

@@ -13,7 +13,7 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.UUID;
 
-/** Another sandbox, in which something of each kind is planted. */
+/** Targets for escape probes in another sandbox. */
 final class SandboxTargets implements AutoCloseable {
   private final Execution execution;
   private final ProbeContext scene;
@@ -23,7 +23,7 @@ final class SandboxTargets implements AutoCloseable {
     this.scene = scene;
   }
 
-  /** Plants in {@code sandbox}, which has the program already. */
+  /** Creates targets in {@code sandbox}, which already contains the probe program. */
   static SandboxTargets create(Sandbox sandbox) {
     ProbeContext empty = new ProbeContext(UUID.randomUUID().toString(), Map.of());
     sandbox.files().writeText(empty.mark() + "-file", empty.mark(), UTF_8);

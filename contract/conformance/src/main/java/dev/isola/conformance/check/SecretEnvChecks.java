@@ -7,7 +7,7 @@ import dev.isola.spi.Secret;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
 
-/** Checks that secret variables are variables like others to commands, and to nothing else. */
+/** Checks that secret variables reach commands like any other variable, and appear nowhere else. */
 public final class SecretEnvChecks {
   private static final String VALUE = "kit-secret-51c0";
 

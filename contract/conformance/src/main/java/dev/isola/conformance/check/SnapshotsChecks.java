@@ -32,7 +32,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Checks of pictures of files, and of making the same files once more. */
+/** Checks capturing files and restoring them. */
 public final class SnapshotsChecks {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
@@ -214,7 +214,7 @@ public final class SnapshotsChecks {
     Expect.equal(List.of("file"), FileContents.names(s.sandbox().files(), "copy"), "the copy");
   }
 
-  /** Two files that a command writes in turn; a large one lies between them in the archive. */
+  /** A command writes two files in turn; a large file lies between them in the archive. */
   private static Execution writer(CheckContext s) {
     s.output("mkdir tree");
     FileSystem files = s.sandbox().files();
@@ -292,7 +292,8 @@ public final class SnapshotsChecks {
     if (first.taken().capturedAt() == 0) {
       throw s.notRun("nobody can tell here what changed");
     }
-    // Files must be some seconds old before anybody is sure of them.
+    // A change within the timestamp granularity cannot be detected, so files must be a few seconds
+    // old.
     CapturedArchive[] before = {first};
     Map<String, String> marks = new HashMap<>();
     Expect.eventually(

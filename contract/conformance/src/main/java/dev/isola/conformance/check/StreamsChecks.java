@@ -20,7 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
-/** Checks of live output, input and back-pressure. */
+/** Checks live output, input and back-pressure. */
 public final class StreamsChecks {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final int FLOOD = 20 * 1024 * 1024;
@@ -155,7 +155,7 @@ public final class StreamsChecks {
   public void commandIsHeldBackWhileNobodyReads(CheckContext s) {
     Command command = Command.shell("head -c " + 2 * FLOOD + " /dev/zero; touch done");
     try (Execution execution = s.sandbox().start(command)) {
-      // Unread output has nowhere to go but into bounded buffers, which are full in a moment.
+      // Unread output only goes into bounded buffers, which fill up quickly.
       s.output("sleep 1");
       Expect.that(!s.sandbox().files().exists("done"), "it waits for its reader");
       Expect.equal(2L * FLOOD, ExecutionReader.drain(execution), "the count, once somebody reads");
@@ -279,7 +279,7 @@ public final class StreamsChecks {
     execution.stdin().flush();
   }
 
-  /** The first bytes may still go into a buffer on the way. */
+  /** The first bytes may still fit into a buffer. */
   private static boolean writeUntilItFails(OutputStream stdin) {
     try {
       for (int i = 0; i < 1_000; i++) {

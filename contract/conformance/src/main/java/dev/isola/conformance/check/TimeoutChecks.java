@@ -19,7 +19,7 @@ import dev.isola.spi.spec.ResourceLimits;
 import java.time.Duration;
 import java.util.List;
 
-/** Checks of deadlines and what is left after them. */
+/** Checks timeouts, and that no process survives them. */
 public final class TimeoutChecks {
   private static final Duration SHORT = Duration.ofMillis(500);
   private static final Duration LONG = Duration.ofSeconds(60);

@@ -23,7 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** Checks of folders going in and out as archives. */
+/** Checks export and import of folders as archives. */
 public final class TreesChecks {
   private static TreeSummary unpack(FileSystem files, String folder, byte[] archive) {
     return files.importTree(folder, FileContents.of(archive), TreeLimits.DEFAULT);
@@ -33,7 +33,7 @@ public final class TreesChecks {
     return FileContents.all(files.exportTree(folder, List.of(excludes)));
   }
 
-  /** Describes everything beneath {@code folder}, one line each: what, mode, target, content. */
+  /** Describes every file beneath {@code folder} on one line: type, mode, target, content. */
   private static Map<String, String> described(FileSystem files, String folder) {
     Map<String, String> lines = new TreeMap<>();
     for (FileInfo entry : FileContents.all(files.list(folder, 0))) {
@@ -287,8 +287,8 @@ public final class TreesChecks {
       thrown = true;
     }
     Expect.that(thrown, "an import whose source breaks throws");
-    // Whether the first was unpacked when the source broke is a race; that nothing half stays is
-    // not.
+    // Whether the first file is extracted before the source fails is a race; that no partial file
+    // remains is not.
     Expect.eventually(
         Duration.ofSeconds(5),
         "nothing half is left",

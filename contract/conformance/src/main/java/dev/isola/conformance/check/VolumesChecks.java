@@ -13,7 +13,7 @@ import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.spec.VolumeMount;
 import java.util.List;
 
-/** Checks volumes that are created, listed and destroyed without a sandbox. */
+/** Checks that volumes are created, listed and destroyed without a sandbox. */
 public final class VolumesChecks {
 
   private static Volumes volumes(CheckContext s) {
@@ -30,7 +30,7 @@ public final class VolumesChecks {
     return new VolumeMount(VolumeMount.Type.VOLUME, name, "/workspace/data", false);
   }
 
-  /** Runs a command in a sandbox of its own that has the volume, and returns what it wrote. */
+  /** Runs a command in a new sandbox that mounts the volume, and returns its output. */
   private static String within(CheckContext s, String name, String shell) {
     Sandbox sandbox = s.create(spec -> spec.volume(mounted(name)));
     ExecResult result = sandbox.run(Command.shell(shell));
@@ -79,7 +79,7 @@ public final class VolumesChecks {
     String name = name(s);
     String longer = name + "-2";
     Volumes volumes = volumes(s);
-    volumes.destroy(name); // there is none
+    volumes.destroy(name); // the volume does not exist
     within(s, longer, "echo kept > data/file");
     try {
       volumes.create(name);

@@ -22,7 +22,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 
-/** Checks of watching files. */
+/** Checks file watching. */
 public final class WatchChecks {
   private static final Duration PATIENCE = Duration.ofSeconds(15);
 
@@ -31,7 +31,7 @@ public final class WatchChecks {
     return s.as(Watching.class).watch("watched", recursive);
   }
 
-  /** Takes changes until one is as wanted, and returns all of them. */
+  /** Reads changes up to one that matches, and returns all of them. */
   private static List<FileChange> until(Watch watch, String what, Predicate<FileChange> wanted) {
     List<FileChange> seen = new ArrayList<>();
     long until = System.nanoTime() + PATIENCE.toNanos();

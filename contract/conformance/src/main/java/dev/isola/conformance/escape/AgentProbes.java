@@ -9,8 +9,8 @@ import dev.isola.spi.Isolation;
 import java.util.List;
 
 /**
- * The guest agent, which holds the secret of its channel. On the bare host the planted process
- * stands in for it.
+ * Attacks on the guest agent, which holds the secret of its channel. On the bare host, the target
+ * process takes its place.
  */
 final class AgentProbes {
   private AgentProbes() {}

@@ -5,7 +5,7 @@ import static dev.isola.conformance.escape.EscapeProbe.Topic.DEVICES;
 import dev.isola.conformance.escape.EscapeProbe.Reach;
 import java.util.List;
 
-/** Devices of the machine: opened, and nothing asked of them. */
+/** Probes that open devices of the machine, without using them. */
 final class DeviceProbes {
   private DeviceProbes() {}
 

@@ -13,8 +13,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What the host sees of one attempt. Where it can see for itself, the program's word does not
- * count. Called in before the attempt, heard after it.
+ * Verifies the result of an attempt from the host. Where the host can observe the effect, it
+ * overrides the output of the probe program. Create it before the attempt and call {@link #verify}
+ * after it.
  */
 public final class EscapeVerifier {
   private static final long PATIENCE_NANOS = 2_000_000_000L;
@@ -27,11 +28,11 @@ public final class EscapeVerifier {
   private final Optional<String> before;
 
   /**
-   * Looks at what the attempt may change.
+   * Records the state that the attempt may change.
    *
-   * @param host what is planted on the host
-   * @param words what the program is told
-   * @param folder where on the host its files are
+   * @param host the targets on the host
+   * @param arguments the arguments of the probe program
+   * @param folder the host folder that holds the files of the sandbox
    */
   public EscapeVerifier(EscapeProbe probe, ProbeContext host, List<String> words, Path folder) {
     this.probe = probe;
@@ -42,9 +43,9 @@ public final class EscapeVerifier {
   }
 
   /**
-   * Returns how the attempt went in truth.
+   * Returns the verified result.
    *
-   * @param alive whether the sandbox still answers
+   * @param alive whether the sandbox still responds
    */
   public ProbeResult verify(ProbeResult said, boolean alive) throws IOException {
     boolean through =
@@ -67,7 +68,7 @@ public final class EscapeVerifier {
     return TargetFiles.content(words.get(1));
   }
 
-  /** A process that was killed may need a moment to go. */
+  /** Waits, because a killed process may not be gone immediately. */
   private boolean isKilled(ProbeResult said) {
     Path process = Path.of("/proc", host.one("pid"));
     long end = System.nanoTime() + (said.escaped() ? PATIENCE_NANOS : 0);

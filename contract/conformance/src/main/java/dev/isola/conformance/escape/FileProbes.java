@@ -7,7 +7,7 @@ import dev.isola.conformance.escape.EscapeProbe.TargetLocation;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The host's files. What everybody may read anyway, such as programs, is not among them. */
+/** Probes of host files, except those that are world-readable anyway, such as programs. */
 final class FileProbes {
   private static final String FOLDER = "isola-probe-folder";
 

@@ -18,22 +18,23 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Something of each kind on the host for probes to attack: files, a process, servers, shared
- * memory, queues, a key, and an open descriptor of this JVM. Closing takes all of it away; the
- * program that holds it also ends when this JVM does.
+ * Targets of every kind on the host for probes to attack: files, a process, servers, shared memory,
+ * queues, a key, and an open descriptor of this JVM. Closing removes all of them; the program that
+ * holds them also ends when this JVM does.
  */
 public final class HostTargets implements AutoCloseable {
   private static final int LONGEST_ANSWER = 1 << 16;
   private static final int PATIENCE_SECONDS = 10;
 
-  /** What the planted process has in its environment, with the mark as its value. */
+  /** An environment variable of the target process; its value is the mark. */
   public static final String VARIABLE = "ISOLA_PLANTED";
 
   private final TemporaryFolder scratch;
   private final TargetFiles files;
 
   /**
-   * The JDK opens sockets without closing them on exec: whoever forks this JVM bare hands it on.
+   * The JDK opens sockets without close-on-exec, so a provider that forks this JVM carelessly
+   * passes this one on.
    */
   private final ServerSocketChannel descriptor;
 
@@ -84,7 +85,7 @@ public final class HostTargets implements AutoCloseable {
     return facts;
   }
 
-  /** The program says all it has to say at once, and ends by itself when it cannot. */
+  /** The program prints everything at once, and exits by itself if it cannot. */
   private static String untilReady(InputStream in) throws IOException {
     StringBuilder said = new StringBuilder();
     byte[] buffer = new byte[4096];
@@ -103,9 +104,9 @@ public final class HostTargets implements AutoCloseable {
   }
 
   /**
-   * Runs a probe on the bare host, as a plain process of this user, and returns how it went. Where
-   * it does not get through, root of a user namespace tries again: what this user may not do, root
-   * of a sandbox perhaps may.
+   * Runs a probe on the bare host as a plain process of this user, and returns the result. If the
+   * probe fails, it runs again as root of a user namespace, because root of a sandbox may be able
+   * to do what this user cannot.
    */
   public ProbeResult control(EscapeProbe probe, ProbeContext with)
       throws IOException, InterruptedException {

@@ -6,7 +6,7 @@ import dev.isola.conformance.escape.EscapeProbe.Reach;
 import dev.isola.spi.Isolation;
 import java.util.List;
 
-/** What a command was given without asking: descriptors, environment, session, rights. */
+/** Probes of state that a command inherits: descriptors, environment, session, privileges. */
 final class InheritedStateProbes {
   private InheritedStateProbes() {}
 

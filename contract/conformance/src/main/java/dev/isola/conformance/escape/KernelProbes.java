@@ -4,7 +4,9 @@ import static dev.isola.conformance.escape.EscapeProbe.Topic.KERNEL;
 
 import java.util.List;
 
-/** Rights over the machine, and corners of the kernel that have been ways out before. */
+/**
+ * Probes of privileges over the machine, and of kernel features that have enabled escapes before.
+ */
 final class KernelProbes {
   private KernelProbes() {}
 

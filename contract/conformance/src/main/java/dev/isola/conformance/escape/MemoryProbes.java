@@ -4,7 +4,7 @@ import static dev.isola.conformance.escape.EscapeProbe.Topic.MEMORY;
 
 import java.util.List;
 
-/** Shared memory, semaphores and queues of the host. */
+/** Probes of shared memory, semaphores and message queues of the host. */
 final class MemoryProbes {
   private MemoryProbes() {}
 

@@ -4,7 +4,7 @@ import static dev.isola.conformance.escape.EscapeProbe.Topic.NAMESPACES;
 
 import java.util.List;
 
-/** Namespaces of its own, and no way to make, enter or rearrange any. */
+/** Probes that a sandbox has its own namespaces and cannot create, enter or change any. */
 final class NamespaceProbes {
   private static final String FOLDER = "isola-probe-folder";
 

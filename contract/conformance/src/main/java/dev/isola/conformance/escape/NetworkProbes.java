@@ -5,7 +5,8 @@ import static dev.isola.conformance.escape.EscapeProbe.Topic.NETWORK;
 import java.util.List;
 
 /**
- * Servers and traffic of the host, from a sandbox without a network. Nothing leaves the machine.
+ * Probes of servers and traffic of the host from a sandbox without a network. Nothing leaves the
+ * machine.
  */
 final class NetworkProbes {
   private NetworkProbes() {}

@@ -6,7 +6,7 @@ import dev.isola.conformance.escape.EscapeProbe.ProbeArguments;
 import dev.isola.conformance.escape.EscapeProbe.TargetLocation;
 import java.util.List;
 
-/** Another sandbox of the same provider, in which the same things are planted as on the host. */
+/** Probes of another sandbox of the same provider, which has the same targets as the host. */
 final class OtherSandboxProbes {
   private OtherSandboxProbes() {}
 

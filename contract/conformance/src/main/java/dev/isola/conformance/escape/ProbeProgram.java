@@ -14,7 +14,8 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The C program that makes the attempts: src/main/c. It is static, and runs wherever Linux does.
+ * The C program in {@code src/main/c} that runs the probes. It is statically linked and runs on any
+ * Linux.
  */
 public final class ProbeProgram {
   public static final String NAME = "isola-probe";
@@ -28,7 +29,7 @@ public final class ProbeProgram {
     this.content = content;
   }
 
-  /** Returns the program for this machine; empty when there is none. */
+  /** Returns the program for this machine, or empty if there is none. */
   public static Optional<ProbeProgram> find() {
     String arch = System.getProperty("os.arch", "").toLowerCase(Locale.ROOT);
     String resource =
@@ -44,13 +45,13 @@ public final class ProbeProgram {
     return content.clone();
   }
 
-  /** Puts it into {@code folder}. */
+  /** Writes the program to {@code folder}. */
   void install(Path folder) throws IOException {
     Path target = Files.write(folder.resolve(NAME), content);
     Files.setPosixFilePermissions(target, PosixFilePermissions.fromString("rwxr-xr-x"));
   }
 
-  /** Runs what is installed in {@code folder} as a plain process of this user. */
+  /** Runs the program in {@code folder} as a plain process of this user. */
   static ProbeResult run(Path folder, List<String> words) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(List.of(folder.resolve(NAME).toString()));
     command.addAll(words);
@@ -60,7 +61,7 @@ public final class ProbeProgram {
     builder.redirectErrorStream(true);
     Process process = builder.start();
     try (InputStream out = process.getInputStream()) {
-      // The program ends by itself; reading to the end waits for that.
+      // The program has its own timeout, so reading to the end terminates.
       String said = new String(out.readNBytes(LONGEST_ANSWER), StandardCharsets.UTF_8);
       if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
         throw new IOException(NAME + " does not end");

@@ -6,8 +6,8 @@ import dev.isola.conformance.escape.EscapeProbe.Evidence;
 import java.util.List;
 
 /**
- * The host's processes. On the bare host only the planted one is looked at; in a sandbox every
- * process that is to be seen.
+ * Probes of host processes. On the bare host only the target process is attacked; in a sandbox,
+ * every visible process.
  */
 final class ProcessProbes {
   private ProcessProbes() {}

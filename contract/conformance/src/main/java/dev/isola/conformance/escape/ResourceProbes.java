@@ -4,7 +4,7 @@ import static dev.isola.conformance.escape.EscapeProbe.Topic.RESOURCES;
 
 import java.util.List;
 
-/** More than one's share of the machine. */
+/** Probes that try to get more than a fair share of the machine. */
 final class ResourceProbes {
   private ResourceProbes() {}
 

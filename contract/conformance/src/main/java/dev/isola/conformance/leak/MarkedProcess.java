@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A process that bears the mark: on its command line (agents, supervisors), in its environment
- * (commands), or by standing in the data folder.
+ * A process that belongs to an installation, recognized by its command line (agents, supervisors),
+ * its environment (commands) or a working folder inside the data folder.
  *
- * @param startTime in clock ticks since boot: a pid alone may be somebody else's by now
+ * @param startTime in clock ticks since boot, because pids are reused
  */
 record MarkedProcess(long pid, long startTime, String why, String commandLine) {
   private static final Path PROC = Path.of("/proc");
@@ -33,7 +33,10 @@ record MarkedProcess(long pid, long startTime, String why, String commandLine) {
     return new TrackedResource(TrackedResource.Kind.PROCESS, pid + "@" + startTime, words);
   }
 
-  /** Returns the network namespace as {@code net:[inode]}; empty when the process is gone. */
+  /**
+   * Returns the network namespace as {@code net:[inode]}, or an empty string if the process is
+   * gone.
+   */
   String network() {
     return ProcFiles.link(PROC.resolve(pid + "/ns/net"));
   }
@@ -79,7 +82,7 @@ record MarkedProcess(long pid, long startTime, String why, String commandLine) {
         : Optional.empty();
   }
 
-  /** A command may throw its environment away, but it still stands somewhere. */
+  /** A command may clear its environment, but it still has a working folder. */
   private static Optional<String> byFolder(Path process, ScanScope scope) {
     if (scope.dataFolders().isEmpty()) {
       return Optional.empty();

@@ -6,7 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Network namespaces with a name of ours, and those that marked processes live in. */
+/** Network namespaces whose name starts with {@code isola}, and those of the processes in scope. */
 final class NetworkNamespaces {
   private static final Path NAMED = Path.of("/run/netns");
 

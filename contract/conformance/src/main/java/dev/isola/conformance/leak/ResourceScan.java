@@ -6,13 +6,14 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Everything on this machine that bears our mark, at one moment: processes, cgroups, mounts, loop
- * devices, network namespaces and interfaces, unix sockets, sandbox folders, and the open
- * descriptors of this JVM.
+ * The resources on this machine that carry an Isola label, at one moment: processes, cgroups,
+ * mounts, loop devices, network namespaces and interfaces, Unix sockets, sandbox folders, and the
+ * open descriptors of this JVM.
  *
- * <p>What cannot be looked at (another user's process, a mount in another namespace) is not seen.
+ * <p>Resources that this user cannot inspect, such as processes of another user or mounts in
+ * another namespace, are not included.
  *
- * @param descriptors how many of this JVM's are open, by kind
+ * @param descriptors the number of open descriptors of this JVM, by kind
  */
 public record ResourceScan(List<TrackedResource> resources, Map<String, Integer> descriptors) {
   public ResourceScan {
@@ -20,7 +21,7 @@ public record ResourceScan(List<TrackedResource> resources, Map<String, Integer>
     descriptors = Map.copyOf(descriptors);
   }
 
-  /** Looks for whatever Isola made here, of whichever installation; it knows no data folder. */
+  /** Scans for resources of any installation, regardless of its data folder. */
   public static ResourceScan scan() {
     return scan(ScanScope.ALL_INSTALLATIONS);
   }
@@ -41,7 +42,7 @@ public record ResourceScan(List<TrackedResource> resources, Map<String, Integer>
     return new ResourceScan(things, descriptors.counts());
   }
 
-  /** Returns what is in {@code after} and was not in {@code before}, in words. */
+  /** Returns descriptions of the resources that are in {@code after} and not in {@code before}. */
   public static List<String> difference(ResourceScan before, ResourceScan after) {
     List<String> leaked = new ArrayList<>();
     for (TrackedResource thing : after.resources) {
@@ -61,8 +62,8 @@ public record ResourceScan(List<TrackedResource> resources, Map<String, Integer>
   }
 
   /**
-   * Returns this census with at least so many descriptors of a kind, as a baseline that lets others
-   * be kept.
+   * Returns this scan with descriptor counts raised to at least {@code atLeast}, as a baseline that
+   * allows so many.
    */
   public ResourceScan allowingDescriptors(Map<String, Integer> atLeast) {
     Map<String, Integer> allowed = new TreeMap<>(descriptors);

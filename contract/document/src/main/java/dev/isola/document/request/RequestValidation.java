@@ -7,7 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** The rules of a request besides those of its spec. All of them are looked at. */
+/**
+ * Validates requests. Every rule is checked, so that the client learns of all violations at once.
+ */
 public final class RequestValidation {
   private static final Duration LONGEST = Duration.ofDays(3650);
   private static final int MOST_TAGS = 64;
@@ -18,7 +20,9 @@ public final class RequestValidation {
 
   private RequestValidation() {}
 
-  /** Returns what is wrong with the spec of {@code request}, then what is wrong around it. */
+  /**
+   * Returns the violations of the spec of {@code request}, followed by those of its other fields.
+   */
   public static List<Violation> violations(CreateRequest request) {
     RequestValidation validation = new RequestValidation();
     validation.found.addAll(SpecValidation.violations(request.spec()));

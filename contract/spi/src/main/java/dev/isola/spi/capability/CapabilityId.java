@@ -5,8 +5,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The ids of the capabilities. Specs, ledgers and clients have them stored: an id is never changed,
- * also when its interface is renamed.
+ * The ids of the capabilities. Specs, ledgers and clients store them, so an id never changes, even
+ * when its interface is renamed.
  */
 enum CapabilityId {
   ATTACHING("attaching", Attaching.class),

@@ -1,8 +1,11 @@
 package dev.isola.spi.exec;
 
-/** How much of each channel is kept: the first {@code head} and the last {@code tail} bytes. */
+/**
+ * How much output of each channel is retained: the first {@code head} and the last {@code tail}
+ * bytes.
+ */
 public record OutputLimit(int head, int tail) {
-  /** A mebibyte a channel, half from each end. */
+  /** One MiB per channel, half of it from each end. */
   public static final OutputLimit DEFAULT = new OutputLimit(512 * 1024, 512 * 1024);
 
   private static final int MOST = 512 * 1024 * 1024;

@@ -3,14 +3,14 @@ package dev.isola.spi.provider;
 import dev.isola.spi.spec.SandboxSpec;
 import java.util.function.Predicate;
 
-/** A part of a spec that a provider may or may not honour, and declares. */
+/** An optional part of a spec that a provider declares to support. */
 public enum SpecFeature {
   IMAGES("images", spec -> spec.image().isPresent()),
-  /** Commands may run as another user. */
+  /** Commands can run as another user. */
   USERS("running as another user", spec -> spec.user().isPresent()),
-  /** A folder of this host may be the workspace. */
+  /** A host folder can be the workspace. */
   WORKSPACE_PATH("workspacePath", spec -> spec.workspacePath().isPresent()),
-  /** Domains may be allowed and blocked. */
+  /** Domains can be allowed and blocked. */
   DOMAINS(
       "network.allowDomains and network.blockDomains",
       spec -> !spec.network().allowDomains().isEmpty() || !spec.network().blockDomains().isEmpty()),
@@ -18,7 +18,7 @@ public enum SpecFeature {
 
   private final String words;
 
-  @SuppressWarnings("ImmutableEnumChecker") // the predicates above hold nothing
+  @SuppressWarnings("ImmutableEnumChecker") // the predicates above capture no state
   private final Predicate<SandboxSpec> asked;
 
   SpecFeature(String words, Predicate<SandboxSpec> asked) {
@@ -26,12 +26,12 @@ public enum SpecFeature {
     this.asked = asked;
   }
 
-  /** Tells whether a spec asks for it. */
+  /** Returns whether a spec requests this feature. */
   public boolean isRequestedBy(SandboxSpec spec) {
     return asked.test(spec);
   }
 
-  /** Returns what a refusal names it. */
+  /** Returns the name of the feature in error messages. */
   public String displayName() {
     return words;
   }

@@ -12,10 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/**
- * The rules a spec keeps. All of them are looked at, so a caller learns everything that is wrong at
- * once.
- */
+/** Validates specs. Every rule is checked, so that the client learns of all violations at once. */
 public final class SpecValidation {
   private static final Pattern ENV_NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*");
   private static final Pattern DOMAIN =
@@ -23,7 +20,7 @@ public final class SpecValidation {
           "(\\*\\.)?([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?");
   private static final Duration LONGEST = Duration.ofDays(3650);
 
-  /** A document of a megabyte may have a hundred thousand mistakes. */
+  /** A document of one megabyte may have a hundred thousand violations. */
   private static final int MOST_TOLD = 100;
 
   private static final int MOST_SEED_BYTES = 64 * 1024 * 1024;
@@ -32,7 +29,7 @@ public final class SpecValidation {
 
   private SpecValidation() {}
 
-  /** Returns what is wrong with {@code spec}; looks at the spec alone, not at any machine. */
+  /** Returns the violations of {@code spec}. Checks only the spec itself, not the host. */
   public static List<Violation> violations(SandboxSpec spec) {
     SpecValidation validation = new SpecValidation();
     validation.checkBasics(spec);
@@ -44,8 +41,8 @@ public final class SpecValidation {
   }
 
   /**
-   * Returns what {@code spec} names on this host that is not there. Providers that use host paths
-   * call it first.
+   * Returns the host paths in {@code spec} that do not exist on this host. Providers that use host
+   * paths call it first.
    */
   public static List<Violation> hostViolations(SandboxSpec spec) {
     SpecValidation validation = new SpecValidation();
@@ -67,15 +64,15 @@ public final class SpecValidation {
     return List.copyOf(validation.found);
   }
 
-  /** Throws when there is anything in {@code violations}. */
+  /** Throws {@code INVALID_SPEC} if there are any violations. */
   public static void throwIfInvalid(List<Violation> violations) {
     throwIfInvalid(ErrorCode.INVALID_SPEC, "the spec", violations);
   }
 
   /**
-   * Throws when there is anything in {@code violations}.
+   * Throws {@code code} if there are any violations.
    *
-   * @param what is invalid, such as {@code the spec}
+   * @param what the invalid document, such as {@code the spec}
    */
   public static void throwIfInvalid(ErrorCode code, String what, List<Violation> violations) {
     if (violations.isEmpty()) {
@@ -128,7 +125,7 @@ public final class SpecValidation {
     require(spec.gpus() >= 0 && spec.gpus() <= 64, "gpus", "must be 0 to 64");
   }
 
-  /** The problems name variables and never their values. */
+  /** Reports the names of invalid variables, never their values. */
   private void variables(String field, Map<String, String> env) {
     env.forEach(
         (name, value) -> {

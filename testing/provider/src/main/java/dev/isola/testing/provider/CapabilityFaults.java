@@ -21,7 +21,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 
-/** Plants the faults of capabilities. */
+/** Plants faults in capabilities. */
 final class CapabilityFaults {
   private CapabilityFaults() {}
 
@@ -74,7 +74,7 @@ final class CapabilityFaults {
     return change;
   }
 
-  /** Takes the files of its source when a fork is made, instead of when it was asked to. */
+  /** Captures the files of the source when a fork is created, instead of when the fork point is. */
   private record LateForkPoint(Forking source) implements Forking.ForkPoint {
     @Override
     public Duration frozenFor() {
@@ -92,7 +92,7 @@ final class CapabilityFaults {
     public void close() {}
   }
 
-  /** Pauses in memory only: the agent of this provider is not booted twice. */
+  /** Supports only pausing in memory, because this provider cannot boot an agent again. */
   private record MemoryPausing(Pausing pausing, PlantedFaults faults) implements Pausing {
     @Override
     public Set<PauseKind> kinds() {

@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.IOException;
 import java.util.List;
 
-/** Runs a program of the host to its end. */
+/** Runs a program on the host and waits for it. */
 final class HostCommand {
   private HostCommand() {}
 
