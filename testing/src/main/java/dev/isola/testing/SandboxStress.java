@@ -127,7 +127,7 @@ public final class SandboxStress {
     if (result.stdout().text().equals(word + "\n")) {
       answered.incrementAndGet();
     } else if (kill == Kill.NOTHING) {
-      throw new AssertionError("an undisturbed command answered " + result);
+      throw new AssertionError("a command without a kill returned " + result);
     } else {
       refused.incrementAndGet();
     }

@@ -77,10 +77,10 @@ public final class ConnectFrame {
     int flags = head[0];
     int length = ByteBuffer.wrap(head).getInt(1);
     if (length < 0 || length > largest) {
-      throw new MalformedFrame("a message has at most " + largest + " bytes");
+      throw new MalformedFrame("a message is larger than " + largest + " bytes");
     }
     if ((flags & COMPRESSED) != 0) {
-      throw new MalformedFrame("messages are not compressed here");
+      throw new MalformedFrame("compressed messages are not supported");
     }
     // readNBytes(length) ends with a read of zero bytes, for which Jetty waits for more input.
     byte[] json = new byte[length];

@@ -159,7 +159,7 @@ public final class Json {
           out.writeNumber(number.toString());
       case StreamedText.Characters(Reader reader) -> out.writeString(reader, -1);
       case StreamedText.Base64(InputStream bytes, int length) -> out.writeBinary(bytes, length);
-      default -> throw new IllegalArgumentException("JSON has no " + value.getClass().getName());
+      default -> throw new IllegalArgumentException("cannot be written as JSON: " + value.getClass().getName());
     }
   }
 
@@ -290,7 +290,7 @@ public final class Json {
     if (isWellFormed(text)) {
       return text;
     }
-    throw malformed("a string has half of a surrogate pair", parser);
+    throw malformed("a string has an unpaired surrogate", parser);
   }
 
   private static MalformedJson malformed(String reason, JsonParser parser) {

@@ -27,7 +27,7 @@ public final class JsonValue {
     try {
       return new JsonValue(utf8.length == 0 ? null : Json.parse(utf8));
     } catch (MalformedJson e) {
-      throw new IOException("it is not JSON: " + e.getMessage(), e);
+      throw new IOException("not JSON: " + e.getMessage(), e);
     }
   }
 

@@ -190,11 +190,11 @@ public final class TarReader {
           case REMOVED -> TarEntry.Kind.REMOVED;
           default ->
               throw refusal.create(
-                  "the archive has an entry of a kind that is not known ('" + type + "')", path);
+                  "the archive has an entry of an unknown type ('" + type + "')", path);
         };
     for (String key : extra.keySet()) {
       if (key.startsWith("GNU.sparse.")) {
-        throw refusal.create("the archive has a sparse file (make it without --sparse)", path);
+        throw refusal.create("the archive has a sparse file (create it without --sparse)", path);
       }
     }
     long size = kind == TarEntry.Kind.HARD_LINK ? 0 : numberOf("size", extra, headerSize, path);
@@ -202,7 +202,7 @@ public final class TarReader {
       throw refusal.create("a size is out of range", path);
     }
     if (size > 0 && kind != TarEntry.Kind.FILE) {
-      throw refusal.create("the archive has content for something that is no file", path);
+      throw refusal.create("the archive has content for an entry that is not a file", path);
     }
     expect(size);
     long[] time = time(extra, path);
@@ -292,7 +292,7 @@ public final class TarReader {
           || equals < space + 2
           || equals >= end
           || text.charAt(end - 1) != '\n') {
-        throw refusal.create("the archive has a header that cannot be read", text.substring(at));
+        throw refusal.create("the archive has a malformed extended header", text.substring(at));
       }
       records.put(text.substring(space + 1, equals), text.substring(equals + 1, end - 1));
       at = end;
@@ -364,6 +364,6 @@ public final class TarReader {
   }
 
   private RuntimeException cutOff() {
-    return refusal.create("the archive was cut off", "it ends in the middle of an entry");
+    return refusal.create("the archive was cut off", "it ends within an entry");
   }
 }

@@ -48,7 +48,7 @@ class ConnectFrameTest {
   void lengthsAreBoundedBeforeAnythingIsRead() {
     assertThatThrownBy(() -> ConnectFrame.read(in(ConnectFrame.message(JSON)), 6))
         .isInstanceOf(MalformedFrame.class)
-        .hasMessage("a message has at most 6 bytes");
+        .hasMessage("a message is larger than 6 bytes");
     assertThatThrownBy(() -> ConnectFrame.read(in(new byte[] {0, -1, -1, -1, -1}), 6))
         .isInstanceOf(MalformedFrame.class);
   }
@@ -59,7 +59,7 @@ class ConnectFrameTest {
     compressed[0] = 1;
     assertThatThrownBy(() -> ConnectFrame.read(in(compressed), 7))
         .isInstanceOf(MalformedFrame.class)
-        .hasMessage("messages are not compressed here");
+        .hasMessage("compressed messages are not supported");
   }
 
   /** Jetty's stream waits for more when it is asked for nothing at its end. */

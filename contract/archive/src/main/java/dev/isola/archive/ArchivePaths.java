@@ -27,7 +27,7 @@ public final class ArchivePaths {
    */
   public static String normalize(String name) {
     if (name.indexOf('\0') >= 0) {
-      throw badArchive("a name has a zero byte in it", name);
+      throw badArchive("a name contains a NUL byte", name);
     }
     StringBuilder path = new StringBuilder(name.length());
     for (String part : name.split("/")) {
@@ -35,7 +35,7 @@ public final class ArchivePaths {
         continue;
       }
       if (part.equals("..")) {
-        throw badArchive("a name leads out with '..'", name);
+        throw badArchive("a name contains '..'", name);
       }
       if (part.length() > LONGEST_NAME) {
         throw badArchive("a name is longer than " + LONGEST_NAME + " bytes", name);
@@ -88,7 +88,7 @@ public final class ArchivePaths {
     return Fault.of(
             ErrorCode.BAD_ARCHIVE,
             what + ": " + display(path),
-            "nothing was kept of it; get the archive from somebody you trust, or make it anew")
+            "nothing of it was kept; create the archive again, or use one from a trusted source")
         .with("path", display(path))
         .exception();
   }

@@ -101,7 +101,7 @@ public final class CheckContext implements AutoCloseable {
     return sandbox()
         .as(capability)
         .orElseThrow(
-            () -> new CheckFailed("declared, but not given: " + Capability.idOf(capability)));
+            () -> new CheckFailed("declared but not implemented: " + Capability.idOf(capability)));
   }
 
   /** Returns the exception that ends the check as not run. */

@@ -18,7 +18,7 @@ public final class Expect {
 
   public static void that(boolean kept, String promise) {
     if (!kept) {
-      throw new CheckFailed("not so: " + promise);
+      throw new CheckFailed("violated: " + promise);
     }
   }
 
@@ -67,7 +67,7 @@ public final class Expect {
       }
       throw new CheckFailed(what + " threw " + e + ", expected " + names(types));
     } catch (RuntimeException e) {
-      throw new CheckFailed(what + " threw " + e + ", which is no SandboxException");
+      throw new CheckFailed(what + " threw " + e + ", which is not a SandboxException");
     }
     throw new CheckFailed(what + " threw nothing, expected " + names(types));
   }
@@ -95,7 +95,7 @@ public final class Expect {
     long until = System.nanoTime() + patience.toNanos();
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() - until >= 0) {
-        throw new CheckFailed("not so within " + patience.toMillis() + " ms: " + promise);
+        throw new CheckFailed("not within " + patience.toMillis() + " ms: " + promise);
       }
       LockSupport.parkNanos(5_000_000);
       if (Thread.currentThread().isInterrupted()) {

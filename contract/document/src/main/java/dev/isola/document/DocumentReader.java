@@ -204,7 +204,7 @@ final class DocumentReader {
         reject(
             prefix + abbreviate(key),
             place != null
-                ? "is not a field here, but of " + place
+                ? "is not a field here; it belongs to " + place
                 : "is not a field" + Suggestion.hint(name, asked));
       }
     }

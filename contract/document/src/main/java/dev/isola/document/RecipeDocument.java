@@ -139,9 +139,9 @@ public final class RecipeDocument {
     Optional<String> template = in.field(text(LONGEST_NAME), "template");
     boolean named = in.has("base") || in.has("image");
     if (named && in.has("template")) {
-      in.reject("template", "is given beside base; a build begins with one of them");
+      in.reject("template", "cannot be combined with base; a build starts from one of them");
     } else if (!named && !in.has("template")) {
-      in.reject("base", "is missing: name an image here, or a template as template");
+      in.reject("base", "is missing: name an image here, or set template");
     }
     List<BuildStep> steps = new ArrayList<>();
     in.field(this::env, "env").ifPresent(steps::add);
@@ -160,7 +160,7 @@ public final class RecipeDocument {
             in.field(this::cores, "cpu"),
             in.field(this::megabytes, "memoryMb", "memory"));
     if (recipe.ready().isPresent() && recipe.start().isEmpty() && template.isEmpty()) {
-      in.reject("ready", "is given without start: there is nothing to wait for");
+      in.reject("ready", "requires start, or a template: there is nothing to wait for");
     }
     in.rejectUnknownFields();
     return recipe;
@@ -240,7 +240,7 @@ public final class RecipeDocument {
         .flatMap(
             path ->
                 path.startsWith("/")
-                    ? in.reject(field, "must be relative to the folder that is copied from")
+                    ? in.reject(field, "must be relative to the build context")
                     : List.of(path.split("/")).contains("..")
                         ? in.reject(field, "contains '..'")
                         : path.contains("**")
@@ -262,7 +262,7 @@ public final class RecipeDocument {
           String place = field + "." + DocumentReader.abbreviate(name);
           if (!VARIABLE.matcher(name).matches()) {
             in.reject(
-                field, "has a name that is not one: '" + DocumentReader.abbreviate(name) + "'");
+                field, "has an invalid name: '" + DocumentReader.abbreviate(name) + "'");
           }
           value(place, each).ifPresent(text -> variables.put(name, text));
         });

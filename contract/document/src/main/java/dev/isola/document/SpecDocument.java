@@ -364,7 +364,7 @@ public final class SpecDocument {
     try {
       return Optional.of(command.get());
     } catch (InvalidRequest e) {
-      return in.reject(field, "is refused: " + e.fault().problem());
+      return in.reject(field, "is rejected: " + e.fault().problem());
     }
   }
 

@@ -126,13 +126,13 @@ class RecipeDocumentTest {
   @Test
   void baseAndTemplateExcludeEachOther() {
     assertRefused(
-        Map.of("base", "debian:12", "template", "tools"), "template is given beside base");
+        Map.of("base", "debian:12", "template", "tools"), "template cannot be combined with base");
     assertRefused(Map.of("steps", List.of()), "base is missing");
   }
 
   @Test
   void readyNeedsSomethingToWaitFor() {
-    assertRefused(Map.of("base", "x", "ready", "true"), "ready is given without start");
+    assertRefused(Map.of("base", "x", "ready", "true"), "ready requires start");
     assertThat(RecipeDocument.fromMap(Map.of("template", "x", "ready", "true")).ready())
         .contains("true");
   }
@@ -179,7 +179,7 @@ class RecipeDocumentTest {
   void valuesOfVariablesAreNotTold() {
     assertRefused(
         Map.of("base", "x", "env", Map.of("A B", "planted-value", "C", "planted\0value")),
-        "env has a name that is not one: 'A B'",
+        "env has an invalid name: 'A B'",
         "env.C contains a NUL");
     assertThatExceptionOfType(InvalidRequest.class)
         .isThrownBy(

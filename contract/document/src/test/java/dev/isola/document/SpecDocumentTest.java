@@ -311,7 +311,7 @@ class SpecDocumentTest {
         wrong("env", "must be an object, not text", "env", "A=1"),
         wrong("env.PORT", "must be text, not a number", "env", Map.of("PORT", 80)),
         wrong("env.A", "must be text, not null", "env", nulls("A")),
-        wrong("env", "has a name that is not one: '1'", "env", Map.of("1", "x")),
+        wrong("env", "has an invalid name: '1'", "env", Map.of("1", "x")),
         wrong("cwd", "must be an absolute path", "cwd", "x"),
         wrong("workspacePath", "is not a path", "workspacePath", "/a\0"),
         wrong("workspacePath", "must be absolute", "workspacePath", "a"),
@@ -341,7 +341,7 @@ class SpecDocumentTest {
         wrong(
             "seedFiles.a.base64", "is not base64", "seedFiles", Map.of("a", Map.of("base64", "%"))),
         wrong("init", "must be text for the shell, or an object with command", "init", 1),
-        wrong("init", "is refused: the command is invalid: command is empty", "init", ""),
+        wrong("init", "is rejected: the command is invalid: command is empty", "init", ""),
         wrong("init.command", "is missing", "init", Map.of("mode", "argv")),
         wrong(
             "init.mode",
@@ -439,10 +439,10 @@ class SpecDocumentTest {
             "workspace_path",
             "/x"),
         wrong("colour", "is not a field", "colour", "red"),
-        wrong("networkMode", "is not a field here, but of apiVersion v1", "networkMode", "none"),
+        wrong("networkMode", "is not a field here; it belongs to apiVersion v1", "networkMode", "none"),
         wrong(
             "resourceLimits",
-            "is not a field here, but of apiVersion v1",
+            "is not a field here; it belongs to apiVersion v1",
             "resourceLimits",
             Map.of()),
         wrong("apiVersion", "is not supported: v3; v1 and v2 are", "apiVersion", "v3"),

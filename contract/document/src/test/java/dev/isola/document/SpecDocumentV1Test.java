@@ -107,7 +107,7 @@ class SpecDocumentV1Test {
                       "resourceLimits.diskMb",
                       "resourceLimits.timeoutSeconds");
               assertThat(e.context())
-                  .containsEntry("ttlSeconds", "is not a field here, but of apiVersion v2")
+                  .containsEntry("ttlSeconds", "is not a field here; it belongs to apiVersion v2")
                   .containsEntry("imge", "is not a field, did you mean 'image'?")
                   .containsEntry("resourceLimits.diskMb", "is not a field, did you mean 'diskMB'?");
             });

@@ -45,7 +45,7 @@ public final class TestContainerEngine implements AutoCloseable {
     /** Returns why this kind cannot run here, or empty if it can. */
     public Optional<String> missing() {
       if (!System.getProperty("user.name", "").equals("root")) {
-        return Optional.of("an engine of its own needs root");
+        return Optional.of("a private engine needs root");
       }
       return Stream.of(programs.split(" "))
           .filter(program -> !installed(program))
@@ -112,7 +112,7 @@ public final class TestContainerEngine implements AutoCloseable {
     Process remount = new ProcessBuilder(words).redirectErrorStream(true).start();
     String said = new String(remount.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     if (remount.waitFor() != 0) {
-      throw new IOException("the disk cannot be made read only: " + said);
+      throw new IOException("the disk cannot be made read-only: " + said);
     }
   }
 
@@ -156,7 +156,7 @@ public final class TestContainerEngine implements AutoCloseable {
     Path script = work.resolve(kind.script);
     try (InputStream text = TestContainerEngine.class.getResourceAsStream(kind.script)) {
       if (text == null) {
-        throw new IOException("there is no " + kind.script + " beside this class");
+        throw new IOException("there is no resource " + kind.script + "");
       }
       Files.copy(text, script);
     }

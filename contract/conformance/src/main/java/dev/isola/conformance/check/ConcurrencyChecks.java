@@ -139,7 +139,7 @@ public final class ConcurrencyChecks {
     Expect.eventually(PATIENCE, "the command runs", () -> sandbox.files().exists("up"));
     s.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
     String how = call.get(PATIENCE, "run returns when its sandbox is destroyed");
-    Expect.that(!how.equals("ended well"), "the call does not claim that the command succeeded");
+    Expect.that(!how.equals("ended well"), "the call does not report success");
   }
 
   @Check("P4")

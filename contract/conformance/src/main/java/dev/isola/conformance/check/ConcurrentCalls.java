@@ -31,7 +31,7 @@ final class ConcurrentCalls {
         return task.get(patience.toMillis(), TimeUnit.MILLISECONDS);
       } catch (TimeoutException e) {
         thread.interrupt();
-        throw new CheckFailed("not so within " + patience.toSeconds() + " s: " + promise);
+        throw new CheckFailed("not within " + patience.toSeconds() + " s: " + promise);
       } catch (ExecutionException e) {
         throw unwrapped(e);
       }
@@ -62,7 +62,7 @@ final class ConcurrentCalls {
       }
       return results;
     } catch (CancellationException e) {
-      throw new CheckFailed("not so within 60 s: " + calls.size() + " calls at once return");
+      throw new CheckFailed("not within 60 s: " + calls.size() + " calls at once return");
     } catch (ExecutionException e) {
       throw unwrapped(e);
     } finally {

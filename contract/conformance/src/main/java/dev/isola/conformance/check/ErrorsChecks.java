@@ -190,7 +190,7 @@ public final class ErrorsChecks {
   public void whatIsNotSupportedIsRefusedByName(CheckContext s) {
     Map<String, UnaryOperator<SandboxSpec.Builder>> wishes = unsupported(s);
     if (wishes.isEmpty()) {
-      throw s.notRun("the provider supports everything that a spec can ask for");
+      throw s.notRun("the provider supports every feature of a spec");
     }
     wishes.forEach(
         (name, wish) -> {
@@ -213,14 +213,14 @@ public final class ErrorsChecks {
     try {
       s.provider().create(spec);
     } catch (Unsupported e) {
-      throw s.notRun("no workspace of the caller's: " + e.getMessage());
+      throw s.notRun("no host folder as workspace: " + e.getMessage());
     } catch (InvalidRequest e) {
       Expect.equal(ErrorCode.INVALID_SPEC, e.code(), "the code");
       Expect.contains(e.fault().problem(), missing.toString(), "the message");
       Expect.contains(e.fault().problem(), "workspacePath", "the message");
       return;
     }
-    throw new CheckFailed("create took a workspace that is not there");
+    throw new CheckFailed("create accepted a missing workspace");
   }
 
   /**
@@ -328,7 +328,7 @@ public final class ErrorsChecks {
       call.run();
     } catch (SandboxException e) {
       Expect.that(
-          e.category() != Category.BUG, what + " with '" + shown + "' is no bug of ours: " + e);
+          e.category() != Category.BUG, what + " with '" + shown + "' is not an internal error: " + e);
     } catch (RuntimeException e) {
       throw new CheckFailed(what + " with '" + shown + "' threw " + e);
     }

@@ -94,20 +94,20 @@ final class EscapeAttempt {
   private void refuseToRunInVain() {
     String level = isolation.name().toLowerCase(Locale.ROOT);
     if (!isolation.isAtLeast(probe.floor())) {
-      throw new CheckNotRun("isolation " + level + " promises nothing here");
+      throw new CheckNotRun("isolation " + level + " does not cover this probe");
     }
     if (isolation == Isolation.PROCESS
         && probe.need() == EscapeProbe.Need.NAMESPACES
         && subject.info().prerequisites().stream()
             .noneMatch(need -> need.name().contains("namespaces") && need.present())) {
-      throw new CheckNotRun("isolation " + level + " promises this only with namespaces");
+      throw new CheckNotRun("isolation " + level + " covers this probe only with namespaces");
     }
     subject.info().prerequisites().stream()
         .filter(need -> probe.need().isNamed(need.name()) && !need.present())
         .findFirst()
         .ifPresent(
             lacking -> {
-              throw new CheckNotRun("the provider says that it has none: " + lacking.detail());
+              throw new CheckNotRun("the provider reports it as missing: " + lacking.detail());
             });
     if (probe.offline() && !subject.info().support().networkModes().contains(NetworkMode.NONE)) {
       throw new CheckNotRun("the provider has no network mode none");
@@ -119,7 +119,7 @@ final class EscapeAttempt {
     try (HostTargets plant = HostTargets.create(program)) {
       ProbeResult answer = plant.control(probe, more.apply(plant.context()));
       if (!answer.escaped()) {
-        throw new CheckNotRun("on the bare host too it is " + answer);
+        throw new CheckNotRun("the probe does not succeed on the bare host either: " + answer);
       }
     }
   }
@@ -142,7 +142,7 @@ final class EscapeAttempt {
     try {
       return closed(spec -> spec.workspacePath(folder));
     } catch (Unsupported e) {
-      throw new CheckNotRun("the provider takes no folder of the caller's as workspace");
+      throw new CheckNotRun("the provider does not support a host folder as workspace");
     }
   }
 
@@ -182,7 +182,7 @@ final class EscapeAttempt {
         .orElseGet(
             () -> {
               if (!runsPrograms(sandbox)) {
-                throw new CheckNotRun("the sandbox cannot run a program of this machine");
+                throw new CheckNotRun("the sandbox cannot run programs built for this machine");
               }
               return ProbeResult.refused("the program ended with " + result.exit());
             });
@@ -211,6 +211,6 @@ final class EscapeAttempt {
       throw new CheckNotRun(
           "the sandbox has a kernel of its own, which may allow this: " + who + answer);
     }
-    throw new CheckFailed("a way out, to " + probe.target() + ": " + who + answer);
+    throw new CheckFailed("escaped: reached " + probe.target() + ": " + who + answer);
   }
 }

@@ -57,8 +57,8 @@ public final class ExecChecks {
   @Check("X1")
   public void durationIsWhatItTook(CheckContext s) {
     Duration took = s.run(Command.argv("sleep", "1")).duration();
-    Expect.that(took.toMillis() >= 900, "a second's sleep takes about a second: " + took);
-    Expect.that(took.compareTo(PATIENCE) < 0, "and not much longer: " + took);
+    Expect.that(took.toMillis() >= 900, "a sleep of one second takes about a second: " + took);
+    Expect.that(took.compareTo(PATIENCE) < 0, "it does not take much longer: " + took);
   }
 
   @Check("X3")
@@ -74,7 +74,7 @@ public final class ExecChecks {
   public void deathBySignalIsAResult(CheckContext s) {
     ExecResult killed = s.run("kill -9 $$");
     Expect.equal(new Exit.Signaled(Signal.KILL), killed.exit(), "the exit after kill -9");
-    Expect.equal(137, killed.exitCode(), "the code a shell would show");
+    Expect.equal(137, killed.exitCode(), "the code that a shell reports");
     Expect.equal(
         new Exit.Signaled(Signal.TERM), s.run("kill -15 $$").exit(), "the exit after kill -15");
   }
@@ -83,7 +83,7 @@ public final class ExecChecks {
   public void failureInsideAShellIsTheShells(CheckContext s) {
     ExecResult result = s.run("no-such-program-of-isola");
     Expect.equal(new Exit.Exited(127), result.exit(), "the exit of a shell without the program");
-    Expect.contains(result.stderr().text(), "no-such-program-of-isola", "the shell's words");
+    Expect.contains(result.stderr().text(), "no-such-program-of-isola", "the message of the shell");
   }
 
   @Check("X2")
@@ -104,7 +104,7 @@ public final class ExecChecks {
     ExecResult result =
         s.run(Command.argv("printf", "[%s]", "a b", "$HOME", "`id`", "*", "; exit 3", "'", "\\"));
     Expect.equal("[a b][$HOME][`id`][*][; exit 3]['][\\]", result.stdout().text(), "the arguments");
-    Expect.that(result.succeeded(), "the semicolon ends nothing");
+    Expect.that(result.succeeded(), "the semicolon is not interpreted");
   }
 
   @Check("X2")
@@ -171,7 +171,7 @@ public final class ExecChecks {
             .sorted()
             .toList();
     if (told.isEmpty()) {
-      throw s.notRun("this process has no environment of its own to look for");
+      throw s.notRun("this process has no distinctive environment variables");
     }
     List<String> lines = s.run(Command.argv("env")).stdout().text().lines().toList();
     for (String name : told) {
@@ -291,7 +291,7 @@ public final class ExecChecks {
 
   private static void needUsers(CheckContext s) {
     if (!s.info().support().has(SpecFeature.USERS)) {
-      throw s.notRun("commands cannot run as another user here");
+      throw s.notRun("the provider does not support users");
     }
   }
 }

@@ -124,7 +124,7 @@ final class FileContents {
     @Override
     public int read() throws IOException {
       if (at == first.length) {
-        throw new IOException("the source broke, as it was meant to");
+        throw new IOException("the source failed, as intended");
       }
       return first[at++] & 0xff;
     }

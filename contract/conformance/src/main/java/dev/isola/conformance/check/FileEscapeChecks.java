@@ -58,7 +58,7 @@ public final class FileEscapeChecks {
     } catch (SandboxException e) {
       Expect.that(
           e instanceof InvalidRequest || e instanceof NotFound || e instanceof Conflict,
-          what + " is refused as the caller's mistake, not with " + e);
+          what + " is rejected with category CALLER, not with " + e);
     }
   }
 
@@ -174,7 +174,7 @@ public final class FileEscapeChecks {
       }
     }
     if (lost) {
-      throw s.notRun("the sandbox's own kernel ends a path at a link to /; other links were tried");
+      throw s.notRun("the sandbox's kernel drops the rest of a path after a link to /; other links were tried");
     }
   }
 
@@ -344,11 +344,11 @@ public final class FileEscapeChecks {
           refused instanceof InvalidRequest
               || refused instanceof NotFound
               || refused instanceof Conflict;
-      Expect.that(callers, "'" + path + "' is the caller's mistake, not " + refused);
+      Expect.that(callers, "'" + path + "' has category CALLER, not " + refused);
     } catch (CheckFailed e) {
       throw e;
     } catch (RuntimeException e) {
-      throw new CheckFailed("'" + path + "' threw " + e + ", which is no SandboxException");
+      throw new CheckFailed("'" + path + "' threw " + e + ", which is not a SandboxException");
     }
   }
 }

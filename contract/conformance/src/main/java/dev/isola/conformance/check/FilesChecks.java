@@ -197,7 +197,7 @@ public final class FilesChecks {
     Expect.equal(5L, info.size(), "the size");
     Expect.equal(0640, info.mode(), "the mode");
     Expect.equal("file", info.name(), "the name");
-    Expect.equal(Optional.empty(), info.linkTarget(), "the target of what is no link");
+    Expect.equal(Optional.empty(), info.linkTarget(), "the target of a file that is not a link");
     Expect.that(!info.owner().isEmpty(), "a file has an owner");
     Expect.that(!info.group().isEmpty(), "a file has a group");
     Duration age = Duration.between(info.modifiedAt(), Instant.now()).abs();
@@ -616,7 +616,7 @@ public final class FilesChecks {
     FileInfo end = files.stat("two");
     Expect.equal(FileType.FILE, end.type(), "what the link leads to");
     Expect.equal(5L, end.size(), "its size");
-    Expect.that(end.path().endsWith("/folder/file"), "it is told where it is: " + end.path());
+    Expect.that(end.path().endsWith("/folder/file"), "the result has the final path: " + end.path());
     Expect.equal("12345", FileContents.text(files, end.path()), "what is there");
     Expect.equal(FileType.FOLDER, files.stat("folder").type(), "a folder, followed");
     files.makeLink("nowhere", "nothing");

@@ -77,7 +77,7 @@ public final class LifecycleChecks {
       Expect.that(s.provider().health().usable(), "the provider stays usable");
     }
     Duration took = Duration.ofNanos(System.nanoTime() - start);
-    Expect.that(took.compareTo(PATIENCE) < 0, "five looks at health took " + took);
+    Expect.that(took.compareTo(PATIENCE) < 0, "five health checks took " + took);
     Expect.equal(before, ids(s.provider()), "the inventory after health");
   }
 
@@ -90,7 +90,7 @@ public final class LifecycleChecks {
     Expect.that(
         sighting.createdAt().isAfter(before)
             && sighting.createdAt().isBefore(Instant.now().plusSeconds(60)),
-        "it was made just now: " + sighting.createdAt());
+        "it was created just now: " + sighting.createdAt());
   }
 
   @Check("P7")
@@ -324,7 +324,7 @@ public final class LifecycleChecks {
     try {
       return s.create(spec -> spec.workspacePath(folder));
     } catch (Unsupported | InvalidRequest e) {
-      throw s.notRun("no workspace of the caller's: " + e.getMessage());
+      throw s.notRun("no host folder as workspace: " + e.getMessage());
     }
   }
 

@@ -21,7 +21,7 @@ public final class LimitViewChecks {
       throw s.notRun("the provider does not declare " + kind + " as enforced");
     }
     if (s.info().isolation() != Isolation.CONTAINER) {
-      throw s.notRun("only containers have control groups to look into");
+      throw s.notRun("only containers have readable control groups");
     }
     return s.create(spec -> spec.limits(limits));
   }

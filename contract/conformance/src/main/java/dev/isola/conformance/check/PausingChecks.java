@@ -24,7 +24,7 @@ public final class PausingChecks {
   private static Pausing pausing(CheckContext s, PauseKind kind) {
     Pausing pausing = s.as(Pausing.class);
     if (!pausing.kinds().contains(kind)) {
-      throw s.notRun("the provider does not pause this way: " + kind);
+      throw s.notRun("the provider does not support this kind of pause: " + kind);
     }
     return pausing;
   }
@@ -122,7 +122,7 @@ public final class PausingChecks {
       pausing.resume();
       Expect.that(
           !s.as(Attaching.class).executions().isEmpty(),
-          "who resumes it once more finds what the other one started");
+          "a second resume keeps the processes started after the first");
     }
   }
 

@@ -230,7 +230,7 @@ public final class RecoveryChecks {
   private static Attaching attaching(Provider provider, SandboxId id) {
     return attached(provider, id)
         .as(Attaching.class)
-        .orElseThrow(() -> new CheckFailed("declared, but not given: attaching"));
+        .orElseThrow(() -> new CheckFailed("declared but not implemented: attaching"));
   }
 
   private static Optional<InventoryItem> sighting(Provider provider, SandboxId id) {

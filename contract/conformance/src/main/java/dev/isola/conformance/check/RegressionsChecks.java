@@ -71,7 +71,7 @@ public final class RegressionsChecks {
     Attaching attaching = s.as(Attaching.class);
     Expect.eventually(
         PATIENCE,
-        "a command that nobody reads goes on to its end",
+        "a command without a reader runs to its end",
         () ->
             attaching.executions().stream()
                 .anyMatch(info -> info.id().equals(started.id()) && !info.running()));

@@ -101,7 +101,7 @@ public final class SnapshotsChecks {
       files.setAttribute("tree/file", "mark", Bytes.of(new byte[] {0, -1, 10}));
       files.setAttribute("tree", "of.folder", Bytes.of("y".getBytes(UTF_8)));
     } catch (SandboxException e) {
-      throw s.notRun("there are no attributes here: " + e.getMessage());
+      throw s.notRun("extended attributes are not supported: " + e.getMessage());
     }
     restore(s.sandbox(), "copy", take(s.sandbox(), CaptureRequest.of("tree")).archive());
     Expect.equal(files.attributes("tree/file"), files.attributes("copy/file"), "of the file");
@@ -112,7 +112,7 @@ public final class SnapshotsChecks {
   @Check(value = "N1", needs = Snapshotting.class)
   public void ownersAreKept(CheckContext s) {
     if (!s.info().support().has(SpecFeature.USERS)) {
-      throw s.notRun("there are no other users here");
+      throw s.notRun("other users are not supported");
     }
     FileSystem files = s.sandbox().files();
     files.writeText("tree/theirs", "x", UTF_8);
@@ -131,7 +131,7 @@ public final class SnapshotsChecks {
     String time = "2001-02-03T04:05:06.123456789Z";
     s.run("touch -d '2001-02-03 04:05:06.123456789 UTC' tree/file");
     if (!files.stat("tree/file", NOFOLLOW_LINKS).modifiedAt().toString().equals(time)) {
-      throw s.notRun("touch cannot set such times here");
+      throw s.notRun("touch cannot set such times in this sandbox");
     }
     restore(s.sandbox(), "copy", take(s.sandbox(), CaptureRequest.of("tree")).archive());
     Expect.equal(
@@ -143,7 +143,7 @@ public final class SnapshotsChecks {
   @Check(value = "N1", needs = Snapshotting.class, tools = "ln")
   public void namesOfOneFileStayNamesOfOneFile(CheckContext s) {
     if (!s.run("mkdir tree && echo old > tree/one && ln tree/one tree/two").succeeded()) {
-      throw s.notRun("there are no hard links here");
+      throw s.notRun("hard links are not supported");
     }
     restore(s.sandbox(), "copy", take(s.sandbox(), CaptureRequest.of("tree")).archive());
     s.output("echo new > copy/one");
@@ -209,7 +209,7 @@ public final class SnapshotsChecks {
   public void pipesAreLeftOut(CheckContext s) {
     s.output("mkdir tree && mkfifo tree/pipe && echo x > tree/file");
     CapturedArchive shot = take(s.sandbox(), CaptureRequest.of("tree"));
-    Expect.that(!shot.entries().containsKey("pipe"), "a pipe is not in the picture");
+    Expect.that(!shot.entries().containsKey("pipe"), "a pipe is not in the capture");
     restore(s.sandbox(), "copy", shot.archive());
     Expect.equal(List.of("file"), FileContents.names(s.sandbox().files(), "copy"), "the copy");
   }
@@ -232,7 +232,7 @@ public final class SnapshotsChecks {
   private static TestArchive.Entry entry(Map<String, TestArchive.Entry> entries, String name) {
     TestArchive.Entry found = entries.get(name);
     if (found == null) {
-      throw new CheckFailed("the picture has no " + name);
+      throw new CheckFailed("the capture has no " + name);
     }
     return found;
   }
@@ -254,7 +254,7 @@ public final class SnapshotsChecks {
         long distance = number(shot.entries(), "a") - number(shot.entries(), "z");
         Expect.that(
             distance == 0 || distance == 1, "both files are of one moment, but " + distance);
-        Expect.that(shot.taken().frozenFor().isPositive(), "it tells how long commands were held");
+        Expect.that(shot.taken().frozenFor().isPositive(), "it tells how long commands were frozen");
         String then = FileContents.text(files, "tree/z");
         Expect.eventually(
             PATIENCE,
@@ -290,7 +290,7 @@ public final class SnapshotsChecks {
     }
     CapturedArchive first = take(s.sandbox(), CaptureRequest.of("tree"));
     if (first.taken().capturedAt() == 0) {
-      throw s.notRun("nobody can tell here what changed");
+      throw s.notRun("the provider cannot detect changes");
     }
     // A change within the timestamp granularity cannot be detected, so files must be a few seconds
     // old.
@@ -298,7 +298,7 @@ public final class SnapshotsChecks {
     Map<String, String> marks = new HashMap<>();
     Expect.eventually(
         PATIENCE,
-        "files that did not change are told by their marks",
+        "unchanged files are identified by their marks",
         () -> {
           before[0] = take(s.sandbox(), CaptureRequest.of("tree"));
           before[0].entries().forEach((name, one) -> one.mark().ifPresent(m -> marks.put(name, m)));
@@ -316,17 +316,17 @@ public final class SnapshotsChecks {
         take(s.sandbox(), CaptureRequest.of("tree").since(before[0].taken().capturedAt()))
             .entries();
     TestArchive.Entry kept = entry(after, "kept");
-    Expect.that(kept.unchanged().isPresent(), "what did not change is told by its mark");
+    Expect.that(kept.unchanged().isPresent(), "an unchanged file is identified by its mark");
     Expect.equal(marks.get("kept"), kept.mark().orElse(""), "its mark");
     Expect.equal("15", kept.unchanged().get(), "its size");
     Expect.equal("CONTENT of changed", entry(after, "changed").content().utf8(), "what changed");
     Expect.equal("new", entry(after, "replaced").content().utf8(), "what was replaced");
-    Expect.that(!after.containsKey("renamed"), "what is gone is not in the picture");
+    Expect.that(!after.containsKey("renamed"), "a removed file is not in the capture");
     TestArchive.Entry renamed = entry(after, "other");
     Expect.that(
         renamed.unchanged().isEmpty() || renamed.mark().orElse("").equals(marks.get("renamed")),
         "what was renamed has its content, or the mark of before");
-    Expect.that(entry(after, "chmodded").unchanged().isEmpty(), "new rights are a change");
+    Expect.that(entry(after, "chmodded").unchanged().isEmpty(), "changed permissions are a change");
   }
 
   @Check(value = "N2", needs = Snapshotting.class)

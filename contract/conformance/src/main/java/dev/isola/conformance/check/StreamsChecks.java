@@ -63,7 +63,7 @@ public final class StreamsChecks {
         before = at;
       }
       Expect.that(before.isBefore(most), "the last piece was written about now: " + before);
-      Expect.that(reading.pieces().size() >= 2, "what is written a second apart is told apart");
+      Expect.that(reading.pieces().size() >= 2, "output written a second apart arrives in separate chunks");
     }
   }
 
@@ -73,7 +73,7 @@ public final class StreamsChecks {
       ExecutionReader reading = ExecutionReader.of(execution).toEnd();
       Expect.equal("out\n", reading.stdout(), "stdout");
       Expect.equal("err\n", reading.stderr(), "stderr");
-      Expect.equal(0, reading.bytes(Channel.TERMINAL).length, "bytes of a terminal there is not");
+      Expect.equal(0, reading.bytes(Channel.TERMINAL).length, "bytes on the terminal channel");
     }
   }
 
@@ -158,7 +158,7 @@ public final class StreamsChecks {
       // Unread output only goes into bounded buffers, which fill up quickly.
       s.output("sleep 1");
       Expect.that(!s.sandbox().files().exists("done"), "it waits for its reader");
-      Expect.equal(2L * FLOOD, ExecutionReader.drain(execution), "the count, once somebody reads");
+      Expect.equal(2L * FLOOD, ExecutionReader.drain(execution), "the count after reading");
       Expect.equal(new Exit.Exited(0), execution.await(), "the exit");
     }
   }
@@ -170,7 +170,7 @@ public final class StreamsChecks {
       long position = 0;
       for (int i = 0; i < 10; i++) {
         Output piece = execution.read().orElseThrow();
-        Expect.that(piece instanceof Output.Data, "nothing is lost while somebody is attached");
+        Expect.that(piece instanceof Output.Data, "nothing is lost while a reader is attached");
         Expect.equal(position, piece.offset(), "the offset");
         position = piece.end();
         s.output("echo the reader does something else");

@@ -30,7 +30,7 @@ public final class TimeoutChecks {
     ExecResult result = inTime(s.sandbox(), Command.argv("sleep", "1000").withTimeout(SHORT));
     Expect.that(result.timedOut(), "it timed out, but " + result.exit());
     Expect.equal(new Exit.TimedOut(SHORT), result.exit(), "the exit");
-    Expect.equal(124, result.exitCode(), "the code a shell would show");
+    Expect.equal(124, result.exitCode(), "the code that a shell reports");
     Expect.that(result.duration().compareTo(PATIENCE) < 0, "it took " + result.duration());
   }
 

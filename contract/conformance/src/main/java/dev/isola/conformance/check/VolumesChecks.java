@@ -19,7 +19,7 @@ public final class VolumesChecks {
   private static Volumes volumes(CheckContext s) {
     return s.provider()
         .volumes()
-        .orElseThrow(() -> new CheckFailed("declared, but not given: volumes"));
+        .orElseThrow(() -> new CheckFailed("declared but not implemented: volumes"));
   }
 
   private static String name(CheckContext s) {

@@ -14,22 +14,22 @@ final class DeviceProbes {
         EscapeProbe.of(
                 "disksAreNotOpened",
                 DEVICES,
-                "a disk of the host, also by a node of one's own making",
+                "a disk of the host, also through a new device node",
                 scene -> FileProbes.with("disk", scene.all("disks")))
             .withReach(Reach.KERNEL),
         device("memoryIsNotOpenedByANode", "the machine's memory (mknod)", "memory-node"),
         EscapeProbe.of(
             "terminalsOfTheHostAreNotRead",
             DEVICES,
-            "what is typed at a terminal of the host",
+            "input of a terminal of the host",
             scene -> List.of("terminal-of", scene.one("terminal"), scene.id())),
         device("loopControlIsNotOpened", "new disks from files", "device", "/dev/loop-control"),
-        device("fuseIsNotOpened", "file systems of one's own", "device", "/dev/fuse"),
+        device("fuseIsNotOpened", "user-space file systems", "device", "/dev/fuse"),
         device("kvmIsNotOpened", "virtual machines", "device", "/dev/kvm"),
         device("tunIsNotOpened", "network interfaces", "device", "/dev/net/tun"),
         device(
             "otherDevicesAreNotOpened",
-            "devices that reach into the machine",
+            "other devices of the machine",
             "device",
             "/dev/mapper/control",
             "/dev/btrfs-control",

@@ -60,8 +60,8 @@ public final class EscapeVerifier {
       return said;
     }
     return through
-        ? ProbeResult.got("the host sees it, though the program said " + said)
-        : ProbeResult.refused("the host sees nothing of it, though the program said " + said);
+        ? ProbeResult.got("the host observed the effect, although the program printed " + said)
+        : ProbeResult.refused("the host observed no effect, although the program printed " + said);
   }
 
   private Optional<String> content() {

@@ -24,12 +24,12 @@ final class FileProbes {
         comparing("passwordsAreNotRead", "passwords", "the host's password hashes"),
         comparing("privateKeysAreNotRead", "keys", "private keys of the host and of its user"),
         EscapeProbe.of(
-                "plantedNamesAreNotFound", FILES, "a planted file, anywhere", FileProbes::find)
+                "plantedNamesAreNotFound", FILES, "a target file, anywhere", FileProbes::find)
             .withControl(scene -> List.of("find", scene.id(), scene.one("scratch"))),
         EscapeProbe.of(
                 "dataFolderIsNotRead",
                 FILES,
-                "what the provider keeps of its sandboxes, secrets among it",
+                "the provider's data about its sandboxes, including secrets",
                 scene -> with("open", scene.all("installation")))
             .withLocation(TargetLocation.INSTALLATION)
             .fromProcess()
@@ -45,12 +45,12 @@ final class FileProbes {
         EscapeProbe.of(
             "fileIsNotOpenedByItsHandle",
             FILES,
-            "a file by its number, past every path",
+            "a file by its handle, bypassing paths",
             scene -> List.of("handle", scene.one("handle-type"), scene.one("handle"), scene.id())),
         EscapeProbe.of(
             "secondChrootDoesNotLeadOut",
             FILES,
-            "the host's root, by a chroot beneath the folder one stands in",
+            "the host's root, by a second chroot",
             scene -> List.of("chroot", FOLDER, scene.one("tmp"), scene.id())));
   }
 
@@ -73,7 +73,7 @@ final class FileProbes {
     return EscapeProbe.of(
             name,
             FILES,
-            "a program on the host that makes any of its users root",
+            "a set-user-id root program on the host",
             scene -> List.of("setuid-file", scene.mark() + "-setuid"))
         .withEvidence(Evidence.SETUID);
   }

@@ -92,7 +92,7 @@ public final class HostTargets implements AutoCloseable {
     while (!said.toString().endsWith(TargetFacts.READY)) {
       int n = in.read(buffer);
       if (n < 0 || said.length() > LONGEST_ANSWER) {
-        throw new IOException("nothing could be planted on the host: " + said);
+        throw new IOException("the targets could not be created: " + said);
       }
       said.append(new String(buffer, 0, n, UTF_8));
     }
@@ -129,7 +129,7 @@ public final class HostTargets implements AutoCloseable {
         descriptor) {
       holder.getOutputStream().close();
       if (!holder.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-        throw new IOException("what was planted does not go away");
+        throw new IOException("isola-probe did not end; its targets may be left");
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -53,7 +53,7 @@ final class InheritedStateProbes {
         EscapeProbe.of(
                 "setuidProgramsDoNotGiveTheHostsRoot",
                 INHERITED_STATE,
-                "the host's root, by a program that sets its user",
+                "root of the host, by a set-user-id program",
                 scene -> List.of("setuid", scene.one("boot")))
             .withReach(Reach.KERNEL),
         EscapeProbe.of(

@@ -16,8 +16,8 @@ final class KernelProbes {
         gate("kernelIsNotReplaced", "another kernel (kexec)", "kexec"),
         gate("bpfIsRefused", "programs in the kernel (bpf)", "bpf"),
         gate("perfIsRefused", "counters of the kernel (perf_event_open)", "perf"),
-        gate("userfaultfdIsRefused", "holding the kernel up (userfaultfd)", "userfaultfd"),
-        gate("ioUringIsRefused", "a second way into the kernel (io_uring)", "io-uring"),
+        gate("userfaultfdIsRefused", "blocking the kernel (userfaultfd)", "userfaultfd"),
+        gate("ioUringIsRefused", "asynchronous system calls (io_uring)", "io-uring"),
         EscapeProbe.of(
             "keysOfTheHostAreNotRead",
             KERNEL,
@@ -26,15 +26,15 @@ final class KernelProbes {
         gate("machineIsNotRebooted", "a reboot", "reboot"),
         gate("clockIsNotSet", "the host's time", "clock"),
         gate("hostNameIsNotSet", "the host's name", "host-name"),
-        gate("swapIsNotChanged", "the host's memory, on a disk", "swap"),
-        gate("accountingIsNotChanged", "a record of all processes", "accounting"),
+        gate("swapIsNotChanged", "the host's swap space", "swap"),
+        gate("accountingIsNotChanged", "process accounting", "accounting"),
         gate("kernelLogIsNotRead", "the host's kernel log", "kernel-log"),
-        gate("ioPortsAreNotReached", "the machine's ports", "io-ports"),
-        gate("filterIsNotPassedByOtherCalls", "calls that a filter may not know", "other-calls"),
+        gate("ioPortsAreNotReached", "I/O ports", "io-ports"),
+        gate("filterIsNotPassedByOtherCalls", "system calls of other ABIs", "other-calls"),
         gate("kernelMemoryIsNotRead", "the kernel's memory", "kernel-memory"),
-        gate("kernelAddressesAreNotShown", "where the kernel lies in memory", "kernel-addresses"),
+        gate("kernelAddressesAreNotShown", "addresses of kernel symbols", "kernel-addresses"),
         gate("kernelSettingsAreNotWritten", "core_pattern and other settings", "settings"),
-        gate("sysrqIsNotTriggered", "the magic key", "sysrq"),
+        gate("sysrqIsNotTriggered", "SysRq commands", "sysrq"),
         gate("sysfsIsNotWritten", "settings of the machine in /sys", "sysfs"));
   }
 

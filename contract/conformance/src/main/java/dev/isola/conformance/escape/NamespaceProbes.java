@@ -21,8 +21,8 @@ final class NamespaceProbes {
             .withNeed(EscapeProbe.Need.USERS),
         namespace("cgroupNamespaceIsItsOwn", "cgroup", "the host's control groups")
             .withNeed(EscapeProbe.Need.CONTROL_GROUPS),
-        gate("userNamespaceIsNotMade", "all capabilities, in a namespace within", "user-namespace"),
-        gate("namespacesAreNotMade", "a namespace within", "namespaces"),
+        gate("userNamespaceIsNotMade", "all capabilities, in a nested namespace", "user-namespace"),
+        gate("namespacesAreNotMade", "a nested namespace", "namespaces"),
         EscapeProbe.ofKernel(
                 "namespacesAreNotEntered",
                 NAMESPACES,
@@ -32,8 +32,8 @@ final class NamespaceProbes {
             .withControl(scene -> List.of("enter", scene.one("pid"))),
         gate("nothingIsMounted", "a mount", "mount", FOLDER),
         gate("nothingIsMountedByNewerCalls", "a mount, by fsopen or open_tree", "mount-calls"),
-        gate("nothingIsUnmounted", "what lies beneath a mount", "unmount", FOLDER),
-        gate("nothingIsRemounted", "writing where a mount is read-only", "remount", FOLDER),
+        gate("nothingIsUnmounted", "the files beneath a mount", "unmount", FOLDER),
+        gate("nothingIsRemounted", "write access to a read-only mount", "remount", FOLDER),
         gate("rootIsNotPivoted", "another root", "pivot-root"),
         gate("controlGroupsAreNotChanged", "its own limits", "control-groups"),
         gate(

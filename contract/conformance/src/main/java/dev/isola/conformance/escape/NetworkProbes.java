@@ -24,7 +24,7 @@ final class NetworkProbes {
         EscapeProbe.of(
                 "abstractSocketsOfTheHostAreNotReached",
                 NETWORK,
-                "a server of the host, by a name that is in no file system",
+                "a server of the host, by an abstract Unix socket",
                 scene -> {
                   scene.one("abstract");
                   return List.of("abstract", scene.id());
@@ -33,7 +33,7 @@ final class NetworkProbes {
         EscapeProbe.of(
             "daemonsAreNotReached",
             NETWORK,
-            "daemons that do as they are told",
+            "daemons that accept unauthenticated requests",
             scene ->
                 List.of(
                     "sockets",
@@ -53,19 +53,19 @@ final class NetworkProbes {
         EscapeProbe.of(
                 "vsockOfTheHostIsNotReached",
                 NETWORK,
-                "a server of the host, by vsock, which knows no namespace",
+                "a server of the host, by vsock, which has no namespaces",
                 scene -> List.of("vsock", scene.one("vsock"), scene.id()))
             .onlyOffline(),
         EscapeProbe.of(
                 "onlyLoopbackIsThere",
                 NETWORK,
-                "an interface that leads further",
+                "a network interface other than loopback",
                 scene -> List.of("interfaces"))
             .onlyOffline(),
         EscapeProbe.of(
                 "noRouteLeadsToTheMetadataService",
                 NETWORK,
-                "the credentials of a cloud's machine",
+                "the metadata service of a cloud",
                 scene -> List.of("route", "169.254.169.254"))
             .onlyOffline(),
         EscapeProbe.of(
@@ -77,7 +77,7 @@ final class NetworkProbes {
         traffic("trafficOfTheHostIsNotSeenByPackets", "sniff"),
         traffic("trafficOfTheHostIsNotSeenByRawSockets", "raw"),
         EscapeProbe.ofKernel(
-                "interfacesAreNotChanged", NETWORK, "the set-up of the network", "links")
+                "interfacesAreNotChanged", NETWORK, "the network configuration", "links")
             .onlyOffline());
   }
 

@@ -26,7 +26,7 @@ final class OtherSandboxProbes {
             .onlyOffline(),
         of(
                 "abstractSocketsOfAnotherSandboxAreNotReached",
-                "its servers without a path",
+                "its abstract Unix sockets",
                 scene -> {
                   scene.one("abstract");
                   return List.of("abstract", scene.id());

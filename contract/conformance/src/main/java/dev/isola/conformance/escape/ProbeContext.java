@@ -20,7 +20,7 @@ public record ProbeContext(String id, Map<String, List<String>> facts) {
     private static final long serialVersionUID = 1L;
 
     TargetMissingException(String name) {
-      super("this machine has nothing to attack: " + name);
+      super("there is no target on this machine: " + name);
     }
   }
 

@@ -16,7 +16,7 @@ final class ProcessProbes {
     return List.of(
         searching("environmentsOfTheHostAreNotRead", "environ", "environments of processes"),
         searching("commandLinesOfTheHostAreNotRead", "cmdline", "command lines of processes"),
-        searching("descriptorsOfTheHostAreNotOpened", "descriptors-of", "what processes have open"),
+        searching("descriptorsOfTheHostAreNotOpened", "descriptors-of", "open files of processes"),
         EscapeProbe.of(
                 "rootsOfTheHostAreNotEntered",
                 PROCESSES,
@@ -35,7 +35,7 @@ final class ProcessProbes {
         EscapeProbe.of(
             "descriptorOfTheHostIsNotTaken",
             PROCESSES,
-            "what a process has open, by pidfd",
+            "an open file of a process, by pidfd",
             scene ->
                 List.of(
                     "steal-descriptor", scene.one("pid"), scene.one("descriptor"), scene.id())));

@@ -11,10 +11,10 @@ final class ResourceProbes {
   static List<EscapeProbe> all() {
     return List.of(
         gate("priorityIsNotRaised", "a higher priority than others", "priority"),
-        gate("realTimeIsRefused", "a processor for itself", "real-time"),
-        gate("ioPriorityIsNotRaised", "the disks for itself", "io-priority"),
-        gate("hardLimitsAreNotRaised", "more than its limits", "limits"),
-        gate("killerIsNotAvoided", "being spared when memory is short", "out-of-memory"));
+        gate("realTimeIsRefused", "real-time scheduling", "real-time"),
+        gate("ioPriorityIsNotRaised", "real-time I/O priority", "io-priority"),
+        gate("hardLimitsAreNotRaised", "higher hard limits", "limits"),
+        gate("killerIsNotAvoided", "protection from the OOM killer", "out-of-memory"));
   }
 
   private static EscapeProbe gate(String name, String words, String program) {

@@ -42,7 +42,7 @@ public final class ConformanceKit {
   private static CheckCase caseOf(Object owner, Method method) {
     if (!Arrays.equals(method.getParameterTypes(), new Class<?>[] {CheckContext.class})
         || !Modifier.isPublic(method.getModifiers())) {
-      throw new IllegalStateException("a check is public and takes a Subject: " + method);
+      throw new IllegalStateException("a check is public and takes a CheckContext: " + method);
     }
     Check declared = method.getAnnotation(Check.class);
     return new CheckCase(

@@ -35,7 +35,7 @@ enum CapabilityId {
     return Stream.of(values())
         .filter(one -> one.type.equals(type))
         .findFirst()
-        .orElseThrow(() -> new IllegalArgumentException(type + " is no capability's interface"));
+        .orElseThrow(() -> new IllegalArgumentException(type + " is not a capability"));
   }
 
   static Optional<CapabilityId> find(String id) {

@@ -49,7 +49,7 @@ public record Command(
     env.forEach(
         (key, value) -> {
           if (key.isEmpty() || key.indexOf('=') >= 0) {
-            problems.add("env has the name '" + key + "'");
+            problems.add("env has the invalid name '" + key + "'");
           }
           noNul(problems, "env", key + value);
         });

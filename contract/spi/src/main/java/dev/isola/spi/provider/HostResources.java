@@ -18,7 +18,7 @@ public record HostResources(
   public HostResources {
     if (processors <= 0 || memoryMb <= 0) {
       throw new IllegalArgumentException(
-          "a machine has processors and memory: " + processors + " and " + memoryMb + " MB");
+          "processors and memory must be positive: " + processors + " and " + memoryMb + " MB");
     }
   }
 

@@ -96,7 +96,7 @@ public record ProviderInfo(
     }
     for (LimitKind kind : LimitKind.values()) {
       if (requirements.limits().contains(kind) && !support.enforces(kind, spec)) {
-        missing.add("enforcing the limit of " + word(kind));
+        missing.add("enforcement of the limit on " + word(kind));
       }
     }
     Capability.all().stream()

@@ -132,7 +132,7 @@ public final class SpecValidation {
           require(
               ENV_NAME.matcher(name).matches(),
               field,
-              "has a name that is not one: '" + name + "'");
+              "has an invalid name: '" + name + "'");
           require(value.indexOf('\0') < 0, field + "." + name, "contains a NUL");
         });
   }
@@ -164,14 +164,14 @@ public final class SpecValidation {
       require(
           destinations.add(ReservedPaths.normalize(volume.destination())),
           "volumes",
-          "mount twice on " + volume.destination());
+          "are mounted twice on " + volume.destination());
       switch (volume.type()) {
         case BIND -> absolute("volumes", volume.source());
         case VOLUME ->
             require(
                 VolumeMount.isValidName(volume.source()),
                 "volumes",
-                "has a name that is not one: '" + volume.source() + "'");
+                "has an invalid name: '" + volume.source() + "'");
         case TMPFS -> require(volume.source().isEmpty(), "volumes", "of type tmpfs have no source");
       }
     }
@@ -199,14 +199,14 @@ public final class SpecValidation {
         network.mode().filter(mode -> mode == NetworkMode.NONE).isEmpty()
             || network.allowDomains().isEmpty(),
         "network.allowDomains",
-        "has entries although the mode is none");
+        "must be empty in network mode none");
   }
 
   private void domain(String field, String domain) {
     require(
         domain.length() <= 253 && DOMAIN.matcher(domain).matches(),
         field,
-        "has an entry that is no domain: '" + domain + "'");
+        "has an entry that is not a domain: '" + domain + "'");
   }
 
   private void text(String field, String value, int longest) {

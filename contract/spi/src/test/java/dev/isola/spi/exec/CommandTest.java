@@ -171,7 +171,7 @@ class CommandTest {
         .withMessageContainingAll(
             "command is empty",
             "args contains a NUL",
-            "env has the name 'A=B'",
+            "env has the invalid name 'A=B'",
             "env contains a NUL",
             "cwd contains a NUL",
             "user contains a NUL",

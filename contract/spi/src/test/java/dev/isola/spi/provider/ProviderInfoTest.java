@@ -83,8 +83,8 @@ class ProviderInfoTest {
     assertThat(info(NOTHING).missing(plain, much))
         .containsExactly(
             "isolation vm",
-            "enforcing the limit of cpu",
-            "enforcing the limit of memory",
+            "enforcement of the limit on cpu",
+            "enforcement of the limit on memory",
             "pausing",
             "forking");
     assertThat(info(NOTHING).missing(plain, Requirements.isolation(Isolation.CONTAINER))).isEmpty();
@@ -97,7 +97,7 @@ class ProviderInfoTest {
     assertThat(info(EVERYTHING).missing(spec.build(), bandwidth)).isEmpty();
     spec.network(Network.of(NetworkMode.HOST));
     assertThat(info(EVERYTHING).missing(spec.build(), bandwidth))
-        .containsExactly("enforcing the limit of bandwidth");
+        .containsExactly("enforcement of the limit on bandwidth");
   }
 
   @Test

@@ -153,10 +153,10 @@ class SpecValidationTest {
         invalid("image", "is blank", b -> b.image(" ")),
         invalid("image", "is longer than 512", b -> b.image("x".repeat(513))),
         invalid("image", "contains a NUL", b -> b.image("a\0")),
-        invalid("env", "has a name that is not one: ''", b -> b.env("", "x")),
-        invalid("env", "has a name that is not one: '1A'", b -> b.env("1A", "x")),
-        invalid("env", "has a name that is not one: 'A-B'", b -> b.env("A-B", "x")),
-        invalid("env", "has a name that is not one: 'A\n'", b -> b.env("A\n", "x")),
+        invalid("env", "has an invalid name: ''", b -> b.env("", "x")),
+        invalid("env", "has an invalid name: '1A'", b -> b.env("1A", "x")),
+        invalid("env", "has an invalid name: 'A-B'", b -> b.env("A-B", "x")),
+        invalid("env", "has an invalid name: 'A\n'", b -> b.env("A\n", "x")),
         invalid("env.A", "contains a NUL", b -> b.env("A", "\0")),
         invalid("user", "is blank", b -> b.user("")),
         invalid("user", "is longer than 128", b -> b.user("x".repeat(129))),
@@ -205,17 +205,17 @@ class SpecValidationTest {
             b -> b.volume(VolumeMount.bind("/s", "/", false))),
         invalid(
             "volumes",
-            "mount twice on /d",
+            "are mounted twice on /d",
             b ->
                 b.volume(VolumeMount.bind("/s", "/d", false))
                     .volume(VolumeMount.bind("/t", "/d", true))),
         invalid(
             "volumes",
-            "has a name that is not one: '/v'",
+            "has an invalid name: '/v'",
             b -> b.volume(volume(VolumeMount.Type.VOLUME, "/v", "/d"))),
         invalid(
             "volumes",
-            "has a name that is not one: ''",
+            "has an invalid name: ''",
             b -> b.volume(volume(VolumeMount.Type.VOLUME, "", "/d"))),
         invalid(
             "volumes",
@@ -271,7 +271,7 @@ class SpecValidationTest {
             b -> b.network(block(NetworkMode.BRIDGE, "a b"))),
         invalid(
             "network.allowDomains",
-            "has entries although the mode is none",
+            "must be empty in network mode none",
             b ->
                 b.network(
                     new Network(
