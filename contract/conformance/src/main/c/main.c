@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PATIENCE_SECONDS = 15, PROCESSES_MAX = 65536 };
+enum { TIMEOUT_SECONDS = 15, PROCESSES_MAX = 65536 };
 
 pid_t starter;
 static volatile pid_t attempt;
@@ -191,7 +191,7 @@ static int run(const struct probe *probe, int count, char **arguments)
         probe->run(count, arguments);
         refused(0, "the attempt printed no result");
     }
-    alarm(PATIENCE_SECONDS);
+    alarm(TIMEOUT_SECONDS);
     int status;
     while (waitpid(attempt, &status, 0) < 0)
         if (errno != EINTR) refused(errno, "waitpid");

@@ -131,8 +131,8 @@ static void vsock(int count, char **arguments)
     int fd = socket_or_end(AF_VSOCK, SOCK_STREAM, 0, "vsock");
     struct sockaddr_vm local = {.svm_family = AF_VSOCK, .svm_cid = VMADDR_CID_LOCAL, .svm_port = VMADDR_PORT_ANY};
     if (bind(fd, (struct sockaddr *)&local, sizeof local) != 0) absent("vsock has no loopback: %s", error_name(errno));
-    struct timeval patience = {.tv_sec = 2};
-    setsockopt(fd, AF_VSOCK, SO_VM_SOCKETS_CONNECT_TIMEOUT, &patience, sizeof patience);
+    struct timeval timeout = {.tv_sec = 2};
+    setsockopt(fd, AF_VSOCK, SO_VM_SOCKETS_CONNECT_TIMEOUT, &timeout, sizeof timeout);
     struct sockaddr_vm address = {.svm_family = AF_VSOCK,
                                   .svm_cid = VMADDR_CID_LOCAL,
                                   .svm_port = (unsigned)strtoul(arguments[0], NULL, 10)};

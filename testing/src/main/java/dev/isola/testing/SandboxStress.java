@@ -45,13 +45,13 @@ public final class SandboxStress {
    */
   public record StressSummary(int rounds, int answered, int killed, int refused) {}
 
-  private final TemporaryInstallation trial;
+  private final TemporaryInstallation installation;
   private final AtomicInteger answered = new AtomicInteger();
   private final AtomicInteger killed = new AtomicInteger();
   private final AtomicInteger refused = new AtomicInteger();
 
-  public SandboxStress(TemporaryInstallation trial) {
-    this.trial = trial;
+  public SandboxStress(TemporaryInstallation installation) {
+    this.installation = installation;
   }
 
   /**
@@ -137,7 +137,7 @@ public final class SandboxStress {
   private void killMarked(SandboxId id, int afterMillis) {
     try {
       Thread.sleep(afterMillis);
-      String marks = "--instance\0" + trial.instance().value() + "\0--sandbox\0" + id.value();
+      String marks = "--instance\0" + installation.instance().value() + "\0--sandbox\0" + id.value();
       try (DirectoryStream<Path> processes = Files.newDirectoryStream(Path.of("/proc"), "[1-9]*")) {
         for (Path process : processes) {
           if (commandLine(process).contains(marks)) {

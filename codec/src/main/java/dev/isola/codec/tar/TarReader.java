@@ -18,7 +18,7 @@ public final class TarReader {
   private static final int BLOCK = 512;
 
   /** Maximum size of all extended headers of one entry, and of all global headers. */
-  private static final int LARGEST_EXTENSION = 1 << 20;
+  private static final int MAX_EXTENSION_BYTES = 1 << 20;
 
   /** Internal type of a deletion in an archive of changes; not a tar type. */
   private static final char REMOVED = '\uffff';
@@ -37,31 +37,31 @@ public final class TarReader {
   }
 
   private final InputStream in;
-  private final ErrorFactory refusal;
+  private final ErrorFactory errors;
   private final boolean changes;
   private final byte[] header = new byte[BLOCK];
   private final Map<String, String> global = new HashMap<>();
   private long globalBytes;
-  private long left;
+  private long remaining;
   private long padding;
   private boolean ended;
   private Map<String, String> records = Map.of();
 
-  public TarReader(InputStream in, ErrorFactory refusal) {
-    this(in, refusal, false);
+  public TarReader(InputStream in, ErrorFactory errors) {
+    this(in, errors, false);
   }
 
-  private TarReader(InputStream in, ErrorFactory refusal, boolean changes) {
+  private TarReader(InputStream in, ErrorFactory errors, boolean changes) {
     this.in = in;
-    this.refusal = refusal;
+    this.errors = errors;
     this.changes = changes;
   }
 
   /**
    * Returns a reader for an archive of changes, in which entries of type {@code W} are deletions.
    */
-  public static TarReader ofChanges(InputStream in, ErrorFactory refusal) {
-    return new TarReader(in, refusal, true);
+  public static TarReader ofChanges(InputStream in, ErrorFactory errors) {
+    return new TarReader(in, errors, true);
   }
 
   /** Returns the next entry and skips the unread content of the previous one. Empty at the end. */
@@ -122,30 +122,30 @@ public final class TarReader {
 
     @Override
     public int read(byte[] to, int offset, int length) throws IOException {
-      if (left == 0 || length == 0) {
-        return left == 0 ? -1 : 0;
+      if (remaining == 0 || length == 0) {
+        return remaining == 0 ? -1 : 0;
       }
-      int n = in.read(to, offset, (int) Math.min(length, left));
+      int n = in.read(to, offset, (int) Math.min(length, remaining));
       if (n < 0) {
         throw cutOff();
       }
-      left -= n;
+      remaining -= n;
       return n;
     }
   }
 
   private void skipContent() throws IOException {
     try {
-      in.skipNBytes(left + padding);
+      in.skipNBytes(remaining + padding);
     } catch (EOFException e) {
       throw cutOff();
     }
-    left = 0;
+    remaining = 0;
     padding = 0;
   }
 
   private void expect(long size) {
-    left = size;
+    remaining = size;
     padding = (BLOCK - size % BLOCK) % BLOCK;
   }
 
@@ -172,7 +172,7 @@ public final class TarReader {
     }
     long sum = number(148, 8, "checksum");
     if (sum != unsigned && sum != signed) {
-      throw refusal.create("this is not a tar archive, or it is damaged", field(0, 100));
+      throw errors.create("this is not a tar archive, or it is damaged", field(0, 100));
     }
     return true;
   }
@@ -189,20 +189,20 @@ public final class TarReader {
           case '3', '4', '6' -> TarEntry.Kind.SPECIAL;
           case REMOVED -> TarEntry.Kind.REMOVED;
           default ->
-              throw refusal.create(
+              throw errors.create(
                   "the archive has an entry of an unknown type ('" + type + "')", path);
         };
     for (String key : extra.keySet()) {
       if (key.startsWith("GNU.sparse.")) {
-        throw refusal.create("the archive has a sparse file (create it without --sparse)", path);
+        throw errors.create("the archive has a sparse file (create it without --sparse)", path);
       }
     }
     long size = kind == TarEntry.Kind.HARD_LINK ? 0 : numberOf("size", extra, headerSize, path);
     if (size > Long.MAX_VALUE - BLOCK) {
-      throw refusal.create("a size is out of range", path);
+      throw errors.create("a size is out of range", path);
     }
     if (size > 0 && kind != TarEntry.Kind.FILE) {
-      throw refusal.create("the archive has content for an entry that is not a file", path);
+      throw errors.create("the archive has content for an entry that is not a file", path);
     }
     expect(size);
     long[] time = time(extra, path);
@@ -255,7 +255,7 @@ public final class TarReader {
       long nanos = Long.parseLong((fraction + "000000000").substring(0, 9));
       return new long[] {seconds, text.startsWith("-") || nanos < 0 ? 0 : nanos};
     } catch (NumberFormatException e) {
-      throw refusal.create("a time is not a number", path);
+      throw errors.create("a time is not a number", path);
     }
   }
 
@@ -292,7 +292,7 @@ public final class TarReader {
           || equals < space + 2
           || equals >= end
           || text.charAt(end - 1) != '\n') {
-        throw refusal.create("the archive has a malformed extended header", text.substring(at));
+        throw errors.create("the archive has a malformed extended header", text.substring(at));
       }
       records.put(text.substring(space + 1, equals), text.substring(equals + 1, end - 1));
       at = end;
@@ -301,8 +301,8 @@ public final class TarReader {
   }
 
   private long bounded(long before, long size) {
-    if (size > LARGEST_EXTENSION - before) {
-      throw refusal.create(
+    if (size > MAX_EXTENSION_BYTES - before) {
+      throw errors.create(
           "the archive has a header of " + (before + size) + " bytes", field(0, 100));
     }
     return before + size;
@@ -318,7 +318,7 @@ public final class TarReader {
     try {
       return digits(text, 10);
     } catch (NumberFormatException e) {
-      throw refusal.create("a " + what + " is not a number", path);
+      throw errors.create("a " + what + " is not a number", path);
     }
   }
 
@@ -340,7 +340,7 @@ public final class TarReader {
           if (what.equals("time")) {
             return 0;
           }
-          throw refusal.create("a " + what + " is out of range", field(0, 100));
+          throw errors.create("a " + what + " is out of range", field(0, 100));
         }
         value = (value << 8) | (header[i] & 0xff);
       }
@@ -350,7 +350,7 @@ public final class TarReader {
     try {
       return text.isEmpty() ? 0 : digits(text, 8);
     } catch (NumberFormatException e) {
-      throw refusal.create(
+      throw errors.create(
           "this is not a tar archive, or it is damaged (" + what + ")", field(0, 100));
     }
   }
@@ -364,6 +364,6 @@ public final class TarReader {
   }
 
   private RuntimeException cutOff() {
-    return refusal.create("the archive was cut off", "it ends within an entry");
+    return errors.create("the archive was cut off", "it ends within an entry");
   }
 }

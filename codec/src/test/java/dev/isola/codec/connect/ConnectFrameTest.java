@@ -20,7 +20,7 @@ class ConnectFrameTest {
   }
 
   @Test
-  void aFrameIsFlagsAndLengthAndJson() throws IOException {
+  void frameHasFlagsLengthAndJson() throws IOException {
     assertThat(ConnectFrame.message(JSON)).startsWith(0, 0, 0, 0, 7).endsWith(JSON).hasSize(12);
     assertThat(ConnectFrame.end(JSON)).startsWith(2, 0, 0, 0, 7).endsWith(JSON);
 
@@ -31,12 +31,12 @@ class ConnectFrameTest {
   }
 
   @Test
-  void aStreamThatEndsBeforeAFrameHasNone() throws IOException {
+  void streamThatEndsBeforeAFrameIsEmpty() throws IOException {
     assertThat(ConnectFrame.read(in(new byte[0]), 7)).isEmpty();
   }
 
   @Test
-  void aStreamThatEndsInAFrameIsCutOff() {
+  void streamThatEndsWithinAFrameIsTruncated() {
     byte[] whole = ConnectFrame.message(JSON);
     for (int length = 1; length < whole.length; length++) {
       byte[] part = Arrays.copyOf(whole, length);
@@ -62,7 +62,7 @@ class ConnectFrameTest {
         .hasMessage("compressed messages are not supported");
   }
 
-  /** Jetty's stream waits for more when it is asked for nothing at its end. */
+  /** A read of zero bytes at the end makes Jetty's stream wait for more input. */
   @Test
   void nothingIsReadBeyondAFrame() throws IOException {
     byte[] frame = ConnectFrame.message(JSON);

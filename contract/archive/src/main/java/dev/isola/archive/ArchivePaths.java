@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
  */
 public final class ArchivePaths {
   public static final int MAX_PATH_LENGTH = 4095;
-  private static final int LONGEST_NAME = 255;
+  private static final int MAX_NAME_LENGTH = 255;
 
   private ArchivePaths() {}
 
@@ -37,8 +37,8 @@ public final class ArchivePaths {
       if (part.equals("..")) {
         throw badArchive("a name contains '..'", name);
       }
-      if (part.length() > LONGEST_NAME) {
-        throw badArchive("a name is longer than " + LONGEST_NAME + " bytes", name);
+      if (part.length() > MAX_NAME_LENGTH) {
+        throw badArchive("a name is longer than " + MAX_NAME_LENGTH + " bytes", name);
       }
       if (!path.isEmpty()) {
         path.append('/');

@@ -22,7 +22,7 @@ public record CheckCase(
   /** The code of a check. */
   public interface Body {
     /** Runs the check. {@link CheckNotRun} means not run; any other exception is a failure. */
-    void run(CheckContext subject) throws Throwable;
+    void run(CheckContext context) throws Throwable;
   }
 
   public CheckCase {
@@ -35,7 +35,7 @@ public record CheckCase(
   }
 
   /** Runs the check and passes its exception through unchanged. */
-  void run(CheckContext subject) throws Throwable {
-    body.run(subject);
+  void run(CheckContext context) throws Throwable {
+    body.run(context);
   }
 }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Runs checks against one provider, one at a time, each with a timeout. */
 public final class CheckRunner implements AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofSeconds(90);
+  private static final Duration TIMEOUT = Duration.ofSeconds(90);
   private static final String INTERRUPTED = "interrupted";
 
   private final ProviderUnderTest underTest;
@@ -92,10 +92,10 @@ public final class CheckRunner implements AutoCloseable {
       interrupt(thread); // stop() may have been called since the first test
     }
     try {
-      return task.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+      return task.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
       thread.interrupt();
-      return result(check, Outcome.FAILED, "did not finish within " + PATIENCE.toSeconds() + " s");
+      return result(check, Outcome.FAILED, "did not finish within " + TIMEOUT.toSeconds() + " s");
     } catch (ExecutionException e) {
       return result(check, Outcome.FAILED, "the kit itself failed: " + e.getCause());
     } catch (InterruptedException e) {
@@ -108,8 +108,8 @@ public final class CheckRunner implements AutoCloseable {
   }
 
   private CheckResult judge(CheckCase check) {
-    try (CheckContext subject = new CheckContext(underTest, provider)) {
-      check.run(subject);
+    try (CheckContext context = new CheckContext(underTest, provider)) {
+      check.run(context);
     } catch (CheckNotRun e) {
       return result(check, Outcome.NOT_RUN, String.valueOf(e.getMessage()));
     } catch (CheckFailed e) {
@@ -136,8 +136,8 @@ public final class CheckRunner implements AutoCloseable {
   }
 
   private boolean has(String tool) {
-    try (CheckContext subject = new CheckContext(underTest, provider)) {
-      return subject.run(Command.shell("command -v " + tool)).succeeded();
+    try (CheckContext context = new CheckContext(underTest, provider)) {
+      return context.run(Command.shell("command -v " + tool)).succeeded();
     }
   }
 

@@ -91,11 +91,11 @@ public final class Expect {
   }
 
   /** Waits until {@code condition} holds; fails if it does not within {@code timeout}. */
-  public static void eventually(Duration patience, String promise, BooleanSupplier condition) {
-    long until = System.nanoTime() + patience.toNanos();
+  public static void eventually(Duration timeout, String promise, BooleanSupplier condition) {
+    long until = System.nanoTime() + timeout.toNanos();
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() - until >= 0) {
-        throw new CheckFailed("not within " + patience.toMillis() + " ms: " + promise);
+        throw new CheckFailed("not within " + timeout.toMillis() + " ms: " + promise);
       }
       LockSupport.parkNanos(5_000_000);
       if (Thread.currentThread().isInterrupted()) {

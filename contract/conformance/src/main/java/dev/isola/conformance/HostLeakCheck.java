@@ -22,15 +22,15 @@ public final class HostLeakCheck implements LeakCheck {
   private static final List<String> KINDS =
       List.of("sockets", "pipes", "files", "other descriptors");
 
-  private final LeakDetector census;
+  private final LeakDetector detector;
   private final Map<String, Integer> allowed = new TreeMap<>();
   private ResourceScan before;
 
-  private HostLeakCheck(LeakDetector census, int kept) {
-    this.census = census;
-    this.before = census.scan();
+  private HostLeakCheck(LeakDetector detector, int extra) {
+    this.detector = detector;
+    this.before = detector.scan();
     for (String kind : KINDS) {
-      allowed.put(kind, before.descriptors().getOrDefault(kind, 0) + kept);
+      allowed.put(kind, before.descriptors().getOrDefault(kind, 0) + extra);
     }
   }
 
@@ -46,12 +46,12 @@ public final class HostLeakCheck implements LeakCheck {
 
   @Override
   public void before() {
-    before = census.scan().allowingDescriptors(allowed);
+    before = detector.scan().allowingDescriptors(allowed);
   }
 
   @Override
   public Optional<String> after() {
-    List<String> leaked = census.leakedSince(before);
+    List<String> leaked = detector.leakedSince(before);
     return leaked.isEmpty() ? Optional.empty() : Optional.of(String.join("; ", leaked));
   }
 }

@@ -22,12 +22,12 @@ import java.util.function.Supplier;
  */
 public final class TemporaryInstallation implements AutoCloseable {
   /** Shorter than the time that service managers allow for a shutdown. */
-  private static final Duration PATIENCE = Duration.ofSeconds(25);
+  private static final Duration TIMEOUT = Duration.ofSeconds(25);
 
   private final ProviderFactory factory;
   private final ProviderConfig config;
   private final InstanceId instance;
-  private final TemporaryFolder scratch;
+  private final TemporaryFolder folder;
   private final ReentrantLock using = new ReentrantLock();
   private final ReentrantLock ending = new ReentrantLock();
   private final Thread hook = Thread.ofPlatform().unstarted(this::shutDown);
@@ -38,7 +38,7 @@ public final class TemporaryInstallation implements AutoCloseable {
     this.factory = factory;
     this.config = config;
     this.instance = new InstanceId(SandboxId.random(new SecureRandom()).value());
-    this.scratch = TemporaryFolder.create("isola-");
+    this.folder = TemporaryFolder.create("isola-");
   }
 
   public static TemporaryInstallation of(ProviderFactory factory) {
@@ -46,9 +46,9 @@ public final class TemporaryInstallation implements AutoCloseable {
   }
 
   public static TemporaryInstallation of(ProviderFactory factory, ProviderConfig config) {
-    TemporaryInstallation trial = new TemporaryInstallation(factory, config);
-    Runtime.getRuntime().addShutdownHook(trial.hook);
-    return trial;
+    TemporaryInstallation installation = new TemporaryInstallation(factory, config);
+    Runtime.getRuntime().addShutdownHook(installation.hook);
+    return installation;
   }
 
   public ProviderFactory factory() {
@@ -65,7 +65,7 @@ public final class TemporaryInstallation implements AutoCloseable {
 
   /** Returns the data folder of the provider. */
   public Path data() {
-    return scratch.path();
+    return folder.path();
   }
 
   /** Opens the provider. To the provider, every call looks like another process. */
@@ -92,7 +92,7 @@ public final class TemporaryInstallation implements AutoCloseable {
   private void shutDown() {
     stop.run();
     try {
-      if (using.tryLock(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+      if (using.tryLock(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
         using.unlock();
       }
     } catch (InterruptedException e) {
@@ -131,7 +131,7 @@ public final class TemporaryInstallation implements AutoCloseable {
         throw first;
       }
     } finally {
-      scratch.close();
+      folder.close();
     }
   }
 

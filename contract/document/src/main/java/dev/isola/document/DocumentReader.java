@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class DocumentReader {
   /** Longer than any duration that validation accepts, and within the range of Duration. */
-  private static final BigDecimal MOST_NANOS = BigDecimal.TEN.pow(24);
+  private static final BigDecimal MAX_NANOS = BigDecimal.TEN.pow(24);
 
-  private static final int MOST_DIGITS = 1000;
+  private static final int MAX_DIGITS = 1000;
 
   /** Converts a value to a {@code T}; returns empty if the value is rejected. */
   interface ValueReader<T> {
@@ -37,7 +37,7 @@ final class DocumentReader {
   private final String prefix;
   private final Map<?, ?> tree;
   private final List<Violation> violations;
-  private final Set<String> asked = new LinkedHashSet<>();
+  private final Set<String> known = new LinkedHashSet<>();
 
   private DocumentReader(String prefix, Map<?, ?> tree, List<Violation> violations) {
     this.prefix = prefix;
@@ -75,7 +75,7 @@ final class DocumentReader {
 
   /** Reads a list, omitting rejected elements. */
   <T> List<T> list(ValueReader<T> reading, String... names) {
-    ValueReader<List<T>> whole =
+    ValueReader<List<T>> parser =
         (field, value) -> {
           if (!(value instanceof List<?> elements)) {
             return wrongType(field, "a list", value);
@@ -86,12 +86,12 @@ final class DocumentReader {
           }
           return Optional.of(read);
         };
-    return field(whole, names).orElse(List.of());
+    return field(parser, names).orElse(List.of());
   }
 
   /** Reads an object with arbitrary member names, omitting rejected entries. */
   <T> Map<String, T> entries(ValueReader<T> reading, String... names) {
-    ValueReader<Map<String, T>> whole =
+    ValueReader<Map<String, T>> parser =
         (field, value) -> {
           if (!(value instanceof Map<?, ?> entries)) {
             return wrongType(field, "an object", value);
@@ -104,7 +104,7 @@ final class DocumentReader {
                       .ifPresent(content -> read.put(String.valueOf(key), content)));
           return Optional.of(read);
         };
-    return field(whole, names).orElse(Map.of());
+    return field(parser, names).orElse(Map.of());
   }
 
   /**
@@ -188,7 +188,7 @@ final class DocumentReader {
 
   /** Declares fields as known. */
   void expect(String... names) {
-    asked.addAll(List.of(names));
+    known.addAll(List.of(names));
   }
 
   /**
@@ -199,13 +199,13 @@ final class DocumentReader {
   void rejectUnknownFields(Map<String, String> elsewhere) {
     for (Object key : tree.keySet()) {
       String name = String.valueOf(key);
-      if (!asked.contains(name)) {
+      if (!known.contains(name)) {
         String place = elsewhere.get(name);
         reject(
             prefix + abbreviate(key),
             place != null
                 ? "is not a field here; it belongs to " + place
-                : "is not a field" + Suggestion.hint(name, asked));
+                : "is not a field" + Suggestion.hint(name, known));
       }
     }
   }
@@ -220,8 +220,8 @@ final class DocumentReader {
     return Optional.empty();
   }
 
-  private <T> Optional<T> wrongType(String field, String wanted, @Nullable Object value) {
-    return reject(field, "must be " + wanted + ", not " + kind(value));
+  private <T> Optional<T> wrongType(String field, String expected, @Nullable Object value) {
+    return reject(field, "must be " + expected + ", not " + kind(value));
   }
 
   private Optional<BigDecimal> asNumber(String field, @Nullable Object value) {
@@ -231,7 +231,7 @@ final class DocumentReader {
     try {
       BigDecimal exact = number instanceof BigDecimal big ? big : new BigDecimal(number.toString());
       // Rounding a number such as 1e-999999999 takes minutes.
-      return Math.abs((long) exact.scale()) <= MOST_DIGITS
+      return Math.abs((long) exact.scale()) <= MAX_DIGITS
           ? Optional.of(exact)
           : reject(field, "is out of range");
     } catch (NumberFormatException e) {
@@ -247,7 +247,7 @@ final class DocumentReader {
                   number
                       .multiply(BigDecimal.valueOf(unit.toNanos()))
                       .setScale(0, RoundingMode.DOWN);
-              if (nanos.abs().compareTo(MOST_NANOS) > 0) {
+              if (nanos.abs().compareTo(MAX_NANOS) > 0) {
                 return reject(field, "is out of range: " + abbreviate(value));
               }
               BigDecimal[] parts = nanos.divideAndRemainder(BigDecimal.valueOf(1_000_000_000));

@@ -49,11 +49,11 @@ public final class RecipeDocument {
       Pattern.compile("[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,63})?");
   private static final Pattern MODE = Pattern.compile("[0-7]{3,4}");
   private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
-  private static final int LONGEST_COMMAND = 64 * 1024;
-  private static final int LONGEST_NAME = 512;
-  private static final int LONGEST_PATH = 4096;
-  private static final int LONGEST_VALUE = 32 * 1024;
-  private static final int MOST_NAMES = 500;
+  private static final int MAX_COMMAND_LENGTH = 64 * 1024;
+  private static final int MAX_NAME_LENGTH = 512;
+  private static final int MAX_PATH_LENGTH = 4096;
+  private static final int MAX_VALUE_LENGTH = 32 * 1024;
+  private static final int MAX_NAMES = 500;
   private static final List<String> KINDS =
       List.of("run", "copy", "env", "packages", "workdir", "user");
 
@@ -135,8 +135,8 @@ public final class RecipeDocument {
   }
 
   private Recipe recipe() {
-    Optional<String> image = in.field(text(LONGEST_NAME), "base", "image");
-    Optional<String> template = in.field(text(LONGEST_NAME), "template");
+    Optional<String> image = in.field(text(MAX_NAME_LENGTH), "base", "image");
+    Optional<String> template = in.field(text(MAX_NAME_LENGTH), "template");
     boolean named = in.has("base") || in.has("image");
     if (named && in.has("template")) {
       in.reject("template", "cannot be combined with base; a build starts from one of them");
@@ -147,7 +147,7 @@ public final class RecipeDocument {
     in.field(this::env, "env").ifPresent(steps::add);
     in.field(this::packages, "packages").ifPresent(steps::add);
     in.field(account(), "user").map(BuildStep.User::new).ifPresent(steps::add);
-    in.field(text(LONGEST_PATH), "workdir").map(BuildStep.Workdir::new).ifPresent(steps::add);
+    in.field(text(MAX_PATH_LENGTH), "workdir").map(BuildStep.Workdir::new).ifPresent(steps::add);
     in.field(this::steps, "steps").ifPresent(steps::addAll);
     Recipe recipe =
         new Recipe(
@@ -155,8 +155,8 @@ public final class RecipeDocument {
                 .<Recipe.Base>map(Recipe.Base.FromTemplate::new)
                 .orElse(new Recipe.Base.Image(image.orElse(""))),
             steps,
-            in.field(text(LONGEST_COMMAND), "start"),
-            in.field(text(LONGEST_COMMAND), "ready"),
+            in.field(text(MAX_COMMAND_LENGTH), "start"),
+            in.field(text(MAX_COMMAND_LENGTH), "ready"),
             in.field(this::cores, "cpu"),
             in.field(this::megabytes, "memoryMb", "memory"));
     if (recipe.ready().isPresent() && recipe.start().isEmpty() && template.isEmpty()) {
@@ -202,21 +202,21 @@ public final class RecipeDocument {
   private Optional<BuildStep> step(String kind, String place, DocumentReader step) {
     return switch (kind) {
       case "run" -> {
-        Optional<String> command = step.field(text(LONGEST_COMMAND), "run");
+        Optional<String> command = step.field(text(MAX_COMMAND_LENGTH), "run");
         Optional<String> user = step.field(account(), "user");
         yield command.map(text -> new BuildStep.Run(text, user));
       }
       case "copy" -> step.object("copy").flatMap(fields -> copy(place, fields));
       case "env" -> step.field(this::env, "env");
       case "packages" -> step.field(this::packages, "packages");
-      case "workdir" -> step.field(text(LONGEST_PATH), "workdir").map(BuildStep.Workdir::new);
+      case "workdir" -> step.field(text(MAX_PATH_LENGTH), "workdir").map(BuildStep.Workdir::new);
       default -> step.field(account(), "user").map(BuildStep.User::new);
     };
   }
 
   private Optional<BuildStep> copy(String place, DocumentReader fields) {
     Optional<String> from = fields.required(this::source, "from");
-    Optional<String> to = fields.required(text(LONGEST_PATH), "to");
+    Optional<String> to = fields.required(text(MAX_PATH_LENGTH), "to");
     Optional<String> owner = fields.field(account(), "owner");
     Optional<String> mode =
         fields.field(matching(MODE, "must be permission bits as text, such as \"0755\""), "mode");
@@ -235,7 +235,7 @@ public final class RecipeDocument {
 
   /** A path outside the archive could name files of the sandbox or of the client. */
   private Optional<String> source(String field, @Nullable Object value) {
-    return text(LONGEST_PATH)
+    return text(MAX_PATH_LENGTH)
         .read(field, value)
         .flatMap(
             path ->
@@ -252,8 +252,8 @@ public final class RecipeDocument {
     if (!(value instanceof Map<?, ?> entries)) {
       return in.reject(field, "must be an object");
     }
-    if (entries.size() > MOST_NAMES) {
-      return in.reject(field, "has more than " + MOST_NAMES + " variables");
+    if (entries.size() > MAX_NAMES) {
+      return in.reject(field, "has more than " + MAX_NAMES + " variables");
     }
     Map<String, String> variables = new LinkedHashMap<>();
     entries.forEach(
@@ -278,8 +278,8 @@ public final class RecipeDocument {
       return in.reject(field, "must be text");
     }
     String text = String.valueOf(value);
-    if (text.length() > LONGEST_VALUE) {
-      return in.reject(field, "is longer than " + LONGEST_VALUE + " characters");
+    if (text.length() > MAX_VALUE_LENGTH) {
+      return in.reject(field, "is longer than " + MAX_VALUE_LENGTH + " characters");
     }
     return text.indexOf('\0') >= 0 ? in.reject(field, "contains a NUL") : Optional.of(text);
   }
@@ -288,8 +288,8 @@ public final class RecipeDocument {
     if (!(value instanceof List<?> elements)) {
       return in.reject(field, "must be a list");
     }
-    if (elements.size() > MOST_NAMES) {
-      return in.reject(field, "has more than " + MOST_NAMES + " names");
+    if (elements.size() > MAX_NAMES) {
+      return in.reject(field, "has more than " + MAX_NAMES + " names");
     }
     DocumentReader.ValueReader<String> name = matching(PACKAGE, "is not the name of a package");
     List<String> names = new ArrayList<>();
@@ -307,13 +307,13 @@ public final class RecipeDocument {
     return within(field, value, 4, 64L << 20);
   }
 
-  private Optional<Long> within(String field, @Nullable Object value, long least, long most) {
+  private Optional<Long> within(String field, @Nullable Object value, long min, long max) {
     return in.asLong(field, value)
         .flatMap(
             number ->
-                number >= least && number <= most
+                number >= min && number <= max
                     ? Optional.of(number)
-                    : in.reject(field, "must be " + least + " to " + most + ": " + number));
+                    : in.reject(field, "must be " + min + " to " + max + ": " + number));
   }
 
   private DocumentReader.ValueReader<String> account() {
@@ -331,15 +331,15 @@ public final class RecipeDocument {
                             field, problem + ": '" + DocumentReader.abbreviate(text) + "'"));
   }
 
-  private DocumentReader.ValueReader<String> text(int longest) {
+  private DocumentReader.ValueReader<String> text(int maxLength) {
     return (field, value) ->
         in.asText(field, value)
             .flatMap(
                 text ->
                     text.isBlank()
                         ? in.reject(field, "is blank")
-                        : text.length() > longest
-                            ? in.reject(field, "is longer than " + longest + " characters")
+                        : text.length() > maxLength
+                            ? in.reject(field, "is longer than " + maxLength + " characters")
                             : text.indexOf('\0') >= 0
                                 ? in.reject(field, "contains a NUL")
                                 : Optional.of(text));

@@ -9,7 +9,7 @@ import java.util.Optional;
 
 /** Suggests a known name for an unknown one ("did you mean"). */
 public final class Suggestion {
-  private static final int LONGEST = 64;
+  private static final int MAX_LENGTH = 64;
 
   private Suggestion() {}
 
@@ -25,7 +25,7 @@ public final class Suggestion {
 
   /** Returns the known names that are close enough to suggest, closest first. */
   public static List<String> candidates(String wrong, Collection<String> names, int most) {
-    if (wrong.isEmpty() || wrong.length() > LONGEST) {
+    if (wrong.isEmpty() || wrong.length() > MAX_LENGTH) {
       return List.of();
     }
     Map<String, Integer> near = new LinkedHashMap<>();

@@ -60,7 +60,7 @@ public final class TestContainerEngine implements AutoCloseable {
     }
   }
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final long LOOK_AGAIN = Duration.ofMillis(20).toNanos();
   private static final int LAST_WORDS = 2000;
 
@@ -110,9 +110,9 @@ public final class TestContainerEngine implements AutoCloseable {
     words.add(Long.toString(daemon().getFirst().pid()));
     words.addAll(List.of("sh", "-c", script, "sh", work.resolve("data/containers").toString()));
     Process remount = new ProcessBuilder(words).redirectErrorStream(true).start();
-    String said = new String(remount.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    String output = new String(remount.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     if (remount.waitFor() != 0) {
-      throw new IOException("the disk cannot be made read-only: " + said);
+      throw new IOException("the disk cannot be made read-only: " + output);
     }
   }
 
@@ -128,9 +128,9 @@ public final class TestContainerEngine implements AutoCloseable {
       own.start();
       return own;
     } catch (RuntimeException | IOException e) {
-      String said = own.log();
+      String output = own.log();
       own.close();
-      throw new IllegalStateException("the engine did not start: " + said, e);
+      throw new IllegalStateException("the engine did not start: " + output, e);
     }
   }
 
@@ -177,10 +177,10 @@ public final class TestContainerEngine implements AutoCloseable {
   }
 
   private static void await(String what, BooleanSupplier condition) {
-    long until = System.nanoTime() + PATIENCE.toNanos();
+    long until = System.nanoTime() + TIMEOUT.toNanos();
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() - until > 0) {
-        throw new IllegalStateException("not within " + PATIENCE + ": " + what);
+        throw new IllegalStateException("not within " + TIMEOUT + ": " + what);
       }
       LockSupport.parkNanos(LOOK_AGAIN);
     }

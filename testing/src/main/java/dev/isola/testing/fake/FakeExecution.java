@@ -102,7 +102,7 @@ final class FakeExecution implements Execution {
   }
 
   @Override
-  public Optional<Exit> await(Duration patience) {
+  public Optional<Exit> await(Duration timeout) {
     return Optional.of(exit);
   }
 

@@ -26,12 +26,12 @@ final class ConcurrentCalls {
      * Returns the result of the call or throws its exception; fails if the call takes longer than
      * {@code timeout}.
      */
-    T get(Duration patience, String promise) throws InterruptedException {
+    T get(Duration timeout, String promise) throws InterruptedException {
       try {
-        return task.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+        return task.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
       } catch (TimeoutException e) {
         thread.interrupt();
-        throw new CheckFailed("not within " + patience.toSeconds() + " s: " + promise);
+        throw new CheckFailed("not within " + timeout.toSeconds() + " s: " + promise);
       } catch (ExecutionException e) {
         throw unwrapped(e);
       }

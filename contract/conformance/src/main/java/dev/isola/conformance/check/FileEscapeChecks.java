@@ -63,8 +63,8 @@ public final class FileEscapeChecks {
   }
 
   @Check("F4")
-  public void absolutePathsOfTheHostAreRefused(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void absolutePathsOfTheHostAreRefused(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       refused("reading it", () -> FileContents.bytes(files, secret.file()));
       refused("stat", () -> files.stat(secret.file(), NOFOLLOW_LINKS));
@@ -79,8 +79,8 @@ public final class FileEscapeChecks {
   }
 
   @Check("F4")
-  public void writesToPathsOfTheHostDoNotArrive(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void writesToHostPathsDoNotReachTheHost(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       String planted = secret.folder() + "/planted";
       harmless("writing over it", () -> files.writeText(secret.file(), "spoiled", UTF_8));
@@ -111,8 +111,8 @@ public final class FileEscapeChecks {
   }
 
   @Check("F4")
-  public void climbingDoesNotLeadOut(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void parentPathsDoNotLeadOut(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.makeFolder("sub", 0755);
     try (HostSecret secret = new HostSecret()) {
       for (int levels = 1; levels <= 20; levels++) {
@@ -128,8 +128,8 @@ public final class FileEscapeChecks {
   }
 
   @Check("F4")
-  public void linksToHostFilesAreNotFollowed(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void linksToHostFilesAreNotFollowed(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       for (String target : List.of(secret.file(), secret.climbing(12))) {
         files.makeLink("link", target);
@@ -149,9 +149,9 @@ public final class FileEscapeChecks {
   }
 
   @Check("F4")
-  public void pathsThroughLinkedFoldersDoNotLeadOut(CheckContext s) {
-    FileSystem files = s.sandbox().files();
-    boolean lost = losesPathsBehindTheRoot(s);
+  public void pathsThroughLinkedFoldersDoNotLeadOut(CheckContext check) {
+    FileSystem files = check.sandbox().files();
+    boolean lost = losesPathsBehindTheRoot(check);
     try (HostSecret secret = new HostSecret()) {
       for (String target : List.of(secret.folder(), "/", secret.climbing(12) + "/..")) {
         if (lost && target.equals("/")) {
@@ -174,7 +174,7 @@ public final class FileEscapeChecks {
       }
     }
     if (lost) {
-      throw s.notRun("the sandbox's kernel drops the rest of a path after a link to /; other links were tried");
+      throw check.notRun("the sandbox's kernel drops the rest of a path after a link to /; other links were tried");
     }
   }
 
@@ -182,11 +182,11 @@ public final class FileEscapeChecks {
    * Old gVisor versions drop the components after a link to the root. That does not leave the
    * sandbox, and a provider cannot fix it.
    */
-  private static boolean losesPathsBehindTheRoot(CheckContext s) {
-    if (s.info().isolation() != Isolation.KERNEL) {
+  private static boolean losesPathsBehindTheRoot(CheckContext check) {
+    if (check.info().isolation() != Isolation.KERNEL) {
       return false;
     }
-    FileSystem files = s.sandbox().files();
+    FileSystem files = check.sandbox().files();
     files.makeLink("root", "/");
     boolean lost = files.exists("root/no such file");
     files.remove("root", false);
@@ -194,8 +194,8 @@ public final class FileEscapeChecks {
   }
 
   @Check("F4")
-  public void listingAndPackingDoNotFollowLinksOut(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void listingAndPackingDoNotFollowLinksOut(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       files.makeFolder("tree", 0755);
       files.makeLink("tree/file", secret.file());
@@ -220,8 +220,8 @@ public final class FileEscapeChecks {
   }
 
   @Check("F4")
-  public void aLinkThatChangesItsTargetStaysInside(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void aSwappedLinkDoesNotLeadOut(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("inside/secret", "harmless", UTF_8);
     try (HostSecret secret = new HostSecret()) {
       for (int i = 0; i < 20; i++) {
@@ -239,8 +239,8 @@ public final class FileEscapeChecks {
   }
 
   @Check("F4")
-  public void archivesCannotBringHostFilesIn(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void archivesCannotBringHostFilesIn(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       List<byte[]> archives =
           List.of(
@@ -262,8 +262,8 @@ public final class FileEscapeChecks {
   }
 
   @Check("F4")
-  public void archivesCannotWriteToTheHost(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void archivesCannotWriteToTheHost(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       List<byte[]> archives =
           List.of(
@@ -295,8 +295,8 @@ public final class FileEscapeChecks {
   }
 
   @Check("F4")
-  public void theProcessesRootIsNoWayOut(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void procRootDoesNotLeadOut(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       for (String root : List.of("/proc/self/root", "/proc/1/root", "/proc/self/cwd")) {
         refused("reading through " + root, () -> FileContents.bytes(files, root + secret.file()));
@@ -310,8 +310,8 @@ public final class FileEscapeChecks {
   }
 
   @Check("F4")
-  public void generatedHostilePathsReadAndWriteNothing(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void generatedHostilePathsReadAndWriteNothing(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       files.makeFolder("inside/deep", 0755);
       files.makeLink("out", secret.folder());

@@ -11,7 +11,7 @@ import java.util.List;
 
 /** Network addresses of this machine. */
 final class HostAddresses {
-  private static final Duration PATIENCE = Duration.ofSeconds(2);
+  private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
   private HostAddresses() {}
 
@@ -25,7 +25,7 @@ final class HostAddresses {
   /** Returns whether this process can connect. */
   static boolean answers(InetSocketAddress address) {
     try (Socket socket = new Socket()) {
-      socket.connect(address, (int) PATIENCE.toMillis());
+      socket.connect(address, (int) TIMEOUT.toMillis());
       return true;
     } catch (IOException e) {
       return false;

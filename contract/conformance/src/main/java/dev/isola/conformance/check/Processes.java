@@ -7,7 +7,7 @@ import java.time.Duration;
 
 /** Checks processes from inside their sandbox. */
 final class Processes {
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
   private Processes() {}
 
@@ -23,6 +23,6 @@ final class Processes {
   /** Waits, because a killed process may not be reaped immediately. */
   static void expectDead(Sandbox sandbox, String pid, String whose) {
     Expect.that(!pid.isBlank(), whose + " says its process id");
-    Expect.eventually(PATIENCE, whose + " (" + pid + ") is dead", () -> !alive(sandbox, pid));
+    Expect.eventually(TIMEOUT, whose + " (" + pid + ") is dead", () -> !alive(sandbox, pid));
   }
 }

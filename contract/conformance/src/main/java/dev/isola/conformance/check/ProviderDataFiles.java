@@ -21,13 +21,13 @@ final class ProviderDataFiles {
   private ProviderDataFiles() {}
 
   static ProviderDataFiles of(Path data) throws IOException {
-    ProviderDataFiles kept = new ProviderDataFiles();
-    Files.walkFileTree(data, kept.new Visitor());
-    return kept;
+    ProviderDataFiles found = new ProviderDataFiles();
+    Files.walkFileTree(data, found.new Visitor());
+    return found;
   }
 
-  ProbeContext addTo(ProbeContext scene) {
-    return scene.with("installation", files).with("sockets", sockets);
+  ProbeContext addTo(ProbeContext context) {
+    return context.with("installation", files).with("sockets", sockets);
   }
 
   private final class Visitor extends SimpleFileVisitor<Path> {

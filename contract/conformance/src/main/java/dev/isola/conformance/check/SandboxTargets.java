@@ -16,11 +16,11 @@ import java.util.UUID;
 /** Targets for escape probes in another sandbox. */
 final class SandboxTargets implements AutoCloseable {
   private final Execution execution;
-  private final ProbeContext scene;
+  private final ProbeContext context;
 
-  private SandboxTargets(Execution execution, ProbeContext scene) {
+  private SandboxTargets(Execution execution, ProbeContext context) {
     this.execution = execution;
-    this.scene = scene;
+    this.context = context;
   }
 
   /** Creates targets in {@code sandbox}, which already contains the probe program. */
@@ -32,12 +32,12 @@ final class SandboxTargets implements AutoCloseable {
             Command.argv("./" + ProbeProgram.NAME, TargetFacts.arguments(empty, "."))
                 .withEnv(HostTargets.VARIABLE, empty.mark())
                 .withStdin());
-    String said = ExecutionReader.of(execution).until(TargetFacts.READY).stdout();
-    return new SandboxTargets(execution, new ProbeContext(empty.id(), TargetFacts.parse(said)));
+    String printed = ExecutionReader.of(execution).until(TargetFacts.READY).stdout();
+    return new SandboxTargets(execution, new ProbeContext(empty.id(), TargetFacts.parse(printed)));
   }
 
   ProbeContext context() {
-    return scene;
+    return context;
   }
 
   @Override

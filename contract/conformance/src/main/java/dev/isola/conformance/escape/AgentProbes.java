@@ -29,15 +29,15 @@ final class AgentProbes {
                 "agentDoesNotAnswerWithoutTheSecret",
                 AGENT,
                 "the agent's channel",
-                scene -> FileProbes.with("agent-channel", scene.all("sockets")))
-            .withControl(scene -> List.of("agent-channel", scene.one("channel")))
+                context -> FileProbes.with("agent-channel", context.all("sockets")))
+            .withControl(context -> List.of("agent-channel", context.one("channel")))
             .withLocation(TargetLocation.INSTALLATION)
             .fromProcess());
   }
 
-  private static EscapeProbe inProc(String name, String program, String words) {
-    return EscapeProbe.of(name, AGENT, words, scene -> List.of(program, "agent"))
-        .withControl(scene -> List.of(program, scene.one("pid")))
+  private static EscapeProbe inProc(String name, String program, String target) {
+    return EscapeProbe.of(name, AGENT, target, context -> List.of(program, "agent"))
+        .withControl(context -> List.of(program, context.one("pid")))
         .withReach(Reach.KERNEL)
         .fromProcessExceptRoot();
   }

@@ -15,14 +15,14 @@ final class DeviceProbes {
                 "disksAreNotOpened",
                 DEVICES,
                 "a disk of the host, also through a new device node",
-                scene -> FileProbes.with("disk", scene.all("disks")))
+                context -> FileProbes.with("disk", context.all("disks")))
             .withReach(Reach.KERNEL),
         device("memoryIsNotOpenedByANode", "the machine's memory (mknod)", "memory-node"),
         EscapeProbe.of(
             "terminalsOfTheHostAreNotRead",
             DEVICES,
             "input of a terminal of the host",
-            scene -> List.of("terminal-of", scene.one("terminal"), scene.id())),
+            context -> List.of("terminal-of", context.one("terminal"), context.id())),
         device("loopControlIsNotOpened", "new disks from files", "device", "/dev/loop-control"),
         device("fuseIsNotOpened", "user-space file systems", "device", "/dev/fuse"),
         device("kvmIsNotOpened", "virtual machines", "device", "/dev/kvm"),
@@ -47,7 +47,7 @@ final class DeviceProbes {
             "/dev/hwrng"));
   }
 
-  private static EscapeProbe device(String name, String words, String... program) {
-    return EscapeProbe.ofKernel(name, DEVICES, words, program);
+  private static EscapeProbe device(String name, String target, String... program) {
+    return EscapeProbe.ofKernel(name, DEVICES, target, program);
   }
 }

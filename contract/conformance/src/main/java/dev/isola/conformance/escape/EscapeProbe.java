@@ -35,7 +35,7 @@ public record EscapeProbe(
 
   /** Returns the arguments of the probe program. */
   public interface ProbeArguments {
-    List<String> arguments(ProbeContext scene);
+    List<String> arguments(ProbeContext context);
   }
 
   /** The subject of a probe. */
@@ -115,11 +115,11 @@ public record EscapeProbe(
   }
 
   /** Returns a probe that isolation of level container or stronger must refuse, even to root. */
-  static EscapeProbe of(String name, Topic topic, String words, ProbeArguments script) {
+  static EscapeProbe of(String name, Topic topic, String target, ProbeArguments script) {
     return new EscapeProbe(
         name,
         topic,
-        words,
+        target,
         TargetLocation.HOST,
         script,
         script,
@@ -132,9 +132,9 @@ public record EscapeProbe(
   }
 
   /** Returns a probe of a kernel privilege. */
-  static EscapeProbe ofKernel(String name, Topic topic, String words, String... program) {
-    List<String> told = List.of(program);
-    return of(name, topic, words, scene -> told).withReach(Reach.KERNEL);
+  static EscapeProbe ofKernel(String name, Topic topic, String target, String... program) {
+    List<String> arguments = List.of(program);
+    return of(name, topic, target, context -> arguments).withReach(Reach.KERNEL);
   }
 
   EscapeProbe withControl(ProbeArguments script) {

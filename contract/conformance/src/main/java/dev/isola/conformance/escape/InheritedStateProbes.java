@@ -16,32 +16,32 @@ final class InheritedStateProbes {
                 "serversEnvironmentIsNotInherited",
                 INHERITED_STATE,
                 "variables of the server",
-                scene -> FileProbes.with("environment", scene.all("environment")))
+                context -> FileProbes.with("environment", context.all("environment")))
             .fromProcess(),
         EscapeProbe.of(
                 "noDescriptorIsInherited",
                 INHERITED_STATE,
                 "an open descriptor beyond the standard ones",
-                scene -> List.of("descriptors"))
-            .withControl(scene -> List.of("descriptors", "own"))
+                context -> List.of("descriptors"))
+            .withControl(context -> List.of("descriptors", "own"))
             .fromProcess(),
         EscapeProbe.of(
                 "serversSessionIsNotInherited",
                 INHERITED_STATE,
                 "the session and process group of the server",
-                scene ->
+                context ->
                     List.of(
                         "session",
-                        scene.one("session"),
-                        scene.one("namespace-pid"),
-                        scene.one("boot")))
+                        context.one("session"),
+                        context.one("namespace-pid"),
+                        context.one("boot")))
             .fromProcess(),
         EscapeProbe.of(
                 "noTerminalIsInherited",
                 INHERITED_STATE,
                 "the server's terminal, by typing into it (TIOCSTI)",
-                scene -> List.of("terminal"))
-            .withControl(scene -> List.of("terminal", "own"))
+                context -> List.of("terminal"))
+            .withControl(context -> List.of("terminal", "own"))
             .fromProcess(),
         EscapeProbe.ofKernel(
             "capabilitiesAreFew",
@@ -54,13 +54,13 @@ final class InheritedStateProbes {
                 "setuidProgramsDoNotGiveTheHostsRoot",
                 INHERITED_STATE,
                 "root of the host, by a set-user-id program",
-                scene -> List.of("setuid", scene.one("boot")))
+                context -> List.of("setuid", context.one("boot")))
             .withReach(Reach.KERNEL),
         EscapeProbe.of(
                 "kernelIsItsOwn",
                 INHERITED_STATE,
                 "the host's kernel",
-                scene -> List.of("kernel", scene.one("boot")))
+                context -> List.of("kernel", context.one("boot")))
             .withFloors(Isolation.KERNEL, Isolation.KERNEL));
   }
 }

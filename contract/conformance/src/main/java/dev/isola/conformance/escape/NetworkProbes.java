@@ -20,21 +20,21 @@ final class NetworkProbes {
             "socketFilesOfTheHostAreNotReached",
             NETWORK,
             "a server of the host, by the path of its socket",
-            scene -> List.of("unix", scene.one("unix"), scene.id())),
+            context -> List.of("unix", context.one("unix"), context.id())),
         EscapeProbe.of(
                 "abstractSocketsOfTheHostAreNotReached",
                 NETWORK,
                 "a server of the host, by an abstract Unix socket",
-                scene -> {
-                  scene.one("abstract");
-                  return List.of("abstract", scene.id());
+                context -> {
+                  context.one("abstract");
+                  return List.of("abstract", context.id());
                 })
             .onlyOffline(),
         EscapeProbe.of(
             "daemonsAreNotReached",
             NETWORK,
             "daemons that accept unauthenticated requests",
-            scene ->
+            context ->
                 List.of(
                     "sockets",
                     "/run/docker.sock",
@@ -54,25 +54,25 @@ final class NetworkProbes {
                 "vsockOfTheHostIsNotReached",
                 NETWORK,
                 "a server of the host, by vsock, which has no namespaces",
-                scene -> List.of("vsock", scene.one("vsock"), scene.id()))
+                context -> List.of("vsock", context.one("vsock"), context.id()))
             .onlyOffline(),
         EscapeProbe.of(
                 "onlyLoopbackIsThere",
                 NETWORK,
                 "a network interface other than loopback",
-                scene -> List.of("interfaces"))
+                context -> List.of("interfaces"))
             .onlyOffline(),
         EscapeProbe.of(
                 "noRouteLeadsToTheMetadataService",
                 NETWORK,
                 "the metadata service of a cloud",
-                scene -> List.of("route", "169.254.169.254"))
+                context -> List.of("route", "169.254.169.254"))
             .onlyOffline(),
         EscapeProbe.of(
                 "noRouteLeadsOut",
                 NETWORK,
                 "any other machine",
-                scene -> List.of("route", "198.51.100.1"))
+                context -> List.of("route", "198.51.100.1"))
             .onlyOffline(),
         traffic("trafficOfTheHostIsNotSeenByPackets", "sniff"),
         traffic("trafficOfTheHostIsNotSeenByRawSockets", "raw"),
@@ -86,13 +86,13 @@ final class NetworkProbes {
             name,
             NETWORK,
             "a server on the host's loopback",
-            scene -> List.of(program, host, scene.one(port), scene.id()))
+            context -> List.of(program, host, context.one(port), context.id()))
         .onlyOffline();
   }
 
   private static EscapeProbe traffic(String name, String program) {
     return EscapeProbe.of(
-            name, NETWORK, "the host's traffic", scene -> List.of(program, scene.id()))
+            name, NETWORK, "the host's traffic", context -> List.of(program, context.id()))
         .onlyOffline();
   }
 }

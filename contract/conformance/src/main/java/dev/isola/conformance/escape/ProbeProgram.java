@@ -20,8 +20,8 @@ import java.util.concurrent.TimeUnit;
 public final class ProbeProgram {
   public static final String NAME = "isola-probe";
 
-  private static final int PATIENCE_SECONDS = 30;
-  private static final int LONGEST_ANSWER = 4096;
+  private static final int TIMEOUT_SECONDS = 30;
+  private static final int MAX_OUTPUT = 4096;
 
   private final byte[] content;
 
@@ -52,9 +52,9 @@ public final class ProbeProgram {
   }
 
   /** Runs the program in {@code folder} as a plain process of this user. */
-  static ProbeResult run(Path folder, List<String> words) throws IOException, InterruptedException {
+  static ProbeResult run(Path folder, List<String> arguments) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(List.of(folder.resolve(NAME).toString()));
-    command.addAll(words);
+    command.addAll(arguments);
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.directory(folder.toFile());
     builder.redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
@@ -62,11 +62,11 @@ public final class ProbeProgram {
     Process process = builder.start();
     try (InputStream out = process.getInputStream()) {
       // The program has its own timeout, so reading to the end terminates.
-      String said = new String(out.readNBytes(LONGEST_ANSWER), StandardCharsets.UTF_8);
-      if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+      String output = new String(out.readNBytes(MAX_OUTPUT), StandardCharsets.UTF_8);
+      if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
         throw new IOException(NAME + " does not end");
       }
-      return ProbeResult.parse(said).orElseThrow(() -> new IOException(NAME + " said: " + said));
+      return ProbeResult.parse(output).orElseThrow(() -> new IOException(NAME + " said: " + output));
     } finally {
       process.destroyForcibly();
     }

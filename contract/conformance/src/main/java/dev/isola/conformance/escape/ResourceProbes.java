@@ -10,14 +10,14 @@ final class ResourceProbes {
 
   static List<EscapeProbe> all() {
     return List.of(
-        gate("priorityIsNotRaised", "a higher priority than others", "priority"),
-        gate("realTimeIsRefused", "real-time scheduling", "real-time"),
-        gate("ioPriorityIsNotRaised", "real-time I/O priority", "io-priority"),
-        gate("hardLimitsAreNotRaised", "higher hard limits", "limits"),
-        gate("killerIsNotAvoided", "protection from the OOM killer", "out-of-memory"));
+        privilege("priorityIsNotRaised", "a higher priority than others", "priority"),
+        privilege("realTimeIsRefused", "real-time scheduling", "real-time"),
+        privilege("ioPriorityIsNotRaised", "real-time I/O priority", "io-priority"),
+        privilege("hardLimitsAreNotRaised", "higher hard limits", "limits"),
+        privilege("killerIsNotAvoided", "protection from the OOM killer", "out-of-memory"));
   }
 
-  private static EscapeProbe gate(String name, String words, String program) {
-    return EscapeProbe.ofKernel(name, RESOURCES, words, program);
+  private static EscapeProbe privilege(String name, String target, String program) {
+    return EscapeProbe.ofKernel(name, RESOURCES, target, program);
   }
 }

@@ -23,13 +23,13 @@ public final class TargetFacts {
   }
 
   /** Returns the program arguments that create targets with the id of {@code context}. */
-  public static List<String> arguments(ProbeContext scene, String folder) {
+  public static List<String> arguments(ProbeContext context, String folder) {
     return List.of(
         "targets",
-        scene.id(),
-        scene.mark(),
-        "file=" + folder + "/" + scene.mark() + "-file",
-        "unix=" + folder + "/" + scene.mark() + "-server",
-        "channel=" + folder + "/" + scene.mark() + "-agent");
+        context.id(),
+        context.mark(),
+        "file=" + folder + "/" + context.mark() + "-file",
+        "unix=" + folder + "/" + context.mark() + "-server",
+        "channel=" + folder + "/" + context.mark() + "-agent");
   }
 }

@@ -11,7 +11,7 @@ import java.util.concurrent.locks.LockSupport;
  * folder. The descriptor counts cover the whole JVM.
  */
 public final class LeakDetector {
-  private static final Duration PATIENCE = Duration.ofSeconds(3);
+  private static final Duration TIMEOUT = Duration.ofSeconds(3);
   private static final Duration LOOK_AGAIN = Duration.ofMillis(20);
 
   private final ScanScope scope;
@@ -34,7 +34,7 @@ public final class LeakDetector {
    * repeatedly for up to three seconds, because resources may still be being released.
    */
   public List<String> leakedSince(ResourceScan before) {
-    long until = System.nanoTime() + PATIENCE.toNanos();
+    long until = System.nanoTime() + TIMEOUT.toNanos();
     List<String> leaked = ResourceScan.difference(before, scan());
     while (!leaked.isEmpty()
         && System.nanoTime() - until < 0

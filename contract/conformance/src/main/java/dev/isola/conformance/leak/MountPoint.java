@@ -25,7 +25,7 @@ record MountPoint(String id, String path, String type, String source, String opt
   static List<TrackedResource> find(ScanScope scope) {
     return all().stream()
         .filter(mount -> !mount.type.equals("nsfs") && mount.marked(scope))
-        .map(MountPoint::thing)
+        .map(MountPoint::toResource)
         .toList();
   }
 
@@ -36,7 +36,7 @@ record MountPoint(String id, String path, String type, String source, String opt
         || scope.ownsName(path);
   }
 
-  private TrackedResource thing() {
+  private TrackedResource toResource() {
     return new TrackedResource(
         TrackedResource.Kind.MOUNT,
         id + " " + path,

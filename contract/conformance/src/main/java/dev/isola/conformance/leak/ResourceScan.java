@@ -29,25 +29,25 @@ public record ResourceScan(List<TrackedResource> resources, Map<String, Integer>
   static ResourceScan scan(ScanScope scope) {
     List<MarkedProcess> processes = MarkedProcess.find(scope);
     OpenDescriptors descriptors = OpenDescriptors.find(scope);
-    List<TrackedResource> things = new ArrayList<>();
-    processes.forEach(process -> things.add(process.thing()));
-    things.addAll(Cgroups.find(scope));
-    things.addAll(MountPoint.find(scope));
-    things.addAll(LoopDevices.find(scope));
-    things.addAll(NetworkNamespaces.find(scope, processes));
-    things.addAll(NetworkInterfaces.find(scope));
-    things.addAll(UnixSockets.find(scope));
-    things.addAll(SandboxDataFolders.find(scope));
-    things.addAll(descriptors.inside());
-    return new ResourceScan(things, descriptors.counts());
+    List<TrackedResource> resources = new ArrayList<>();
+    processes.forEach(process -> resources.add(process.toResource()));
+    resources.addAll(Cgroups.find(scope));
+    resources.addAll(MountPoint.find(scope));
+    resources.addAll(LoopDevices.find(scope));
+    resources.addAll(NetworkNamespaces.find(scope, processes));
+    resources.addAll(NetworkInterfaces.find(scope));
+    resources.addAll(UnixSockets.find(scope));
+    resources.addAll(SandboxDataFolders.find(scope));
+    resources.addAll(descriptors.inside());
+    return new ResourceScan(resources, descriptors.counts());
   }
 
   /** Returns descriptions of the resources that are in {@code after} and not in {@code before}. */
   public static List<String> difference(ResourceScan before, ResourceScan after) {
     List<String> leaked = new ArrayList<>();
-    for (TrackedResource thing : after.resources) {
-      if (before.resources.stream().noneMatch(thing::isSameAs)) {
-        leaked.add(thing.description());
+    for (TrackedResource resource : after.resources) {
+      if (before.resources.stream().noneMatch(resource::isSameAs)) {
+        leaked.add(resource.description());
       }
     }
     new TreeMap<>(after.descriptors)

@@ -133,7 +133,7 @@ public non-sealed interface Snapshotting extends Capability {
    * @throws dev.isola.spi.error.Unsupported if the request asks to freeze commands and the provider
    *     cannot
    */
-  Capture capture(CaptureRequest wanted);
+  Capture capture(CaptureRequest request);
 
   /**
    * Returns what {@link CaptureRequest#written} can capture of this sandbox, or empty if only

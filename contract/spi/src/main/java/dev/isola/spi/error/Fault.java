@@ -41,8 +41,8 @@ public record Fault(
     context = Collections.unmodifiableMap(new LinkedHashMap<>(context));
   }
 
-  public static Fault of(ErrorCode code, String what, String remedy) {
-    return new Fault(code, what, remedy, Optional.empty(), Map.of(), Instant.now());
+  public static Fault of(ErrorCode code, String problem, String remedy) {
+    return new Fault(code, problem, remedy, Optional.empty(), Map.of(), Instant.now());
   }
 
   public Fault sandbox(SandboxId id) {

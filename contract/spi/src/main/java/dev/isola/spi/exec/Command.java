@@ -125,8 +125,8 @@ public record Command(
     return new Command(mode, program, args, env, cwd, user, true, timeout, tag);
   }
 
-  public Command withTimeout(Duration limit) {
-    return new Command(mode, program, args, env, cwd, user, stdin, Optional.of(limit), tag);
+  public Command withTimeout(Duration timeout) {
+    return new Command(mode, program, args, env, cwd, user, stdin, Optional.of(timeout), tag);
   }
 
   public Command withTag(String name) {

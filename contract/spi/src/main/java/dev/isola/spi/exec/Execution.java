@@ -46,7 +46,7 @@ public interface Execution extends AutoCloseable {
   Exit await();
 
   /** Like {@link #await()}, but returns empty after {@code timeout}; the command keeps running. */
-  Optional<Exit> await(Duration patience);
+  Optional<Exit> await(Duration timeout);
 
   /**
    * Returns the sandbox limits that were reached while the command ran, as far as the provider can

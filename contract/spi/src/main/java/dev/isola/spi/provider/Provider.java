@@ -85,7 +85,7 @@ public interface Provider extends AutoCloseable {
    * @throws dev.isola.spi.error.Conflict with {@code UNSAVED_WORK} if work would be lost and {@code
    *     options} does not force it
    */
-  void destroy(SandboxId id, DestroyOptions how);
+  void destroy(SandboxId id, DestroyOptions options);
 
   /** Releases connections and threads. Sandboxes keep running. */
   @Override

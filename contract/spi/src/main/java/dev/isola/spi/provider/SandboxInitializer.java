@@ -37,7 +37,7 @@ public final class SandboxInitializer {
    *     provider is tried
    * @throws dev.isola.spi.error.SandboxException if a file cannot be written
    */
-  public static void initialize(Sandbox sandbox, SandboxSpec spec, Supplier<Duration> left) {
+  public static void initialize(Sandbox sandbox, SandboxSpec spec, Supplier<Duration> remaining) {
     for (Map.Entry<String, Bytes> file : spec.seedFiles().entrySet()) {
       sandbox
           .files()
@@ -47,12 +47,12 @@ public final class SandboxInitializer {
               WriteOptions.DEFAULT);
     }
     if (spec.init().isPresent()) {
-      init(sandbox, spec, spec.init().get(), left.get());
+      init(sandbox, spec, spec.init().get(), remaining.get());
     }
   }
 
-  private static void init(Sandbox sandbox, SandboxSpec spec, Command init, Duration left) {
-    Duration time = init.timeout().filter(own -> own.compareTo(left) < 0).orElse(left);
+  private static void init(Sandbox sandbox, SandboxSpec spec, Command init, Duration remaining) {
+    Duration time = init.timeout().filter(timeout -> timeout.compareTo(remaining) < 0).orElse(remaining);
     ExecResult result;
     try {
       result = sandbox.run(init.withTimeout(time), OUTPUT);

@@ -16,23 +16,23 @@ public enum SpecFeature {
       spec -> !spec.network().allowDomains().isEmpty() || !spec.network().blockDomains().isEmpty()),
   GPUS("GPUs", spec -> spec.gpus() > 0);
 
-  private final String words;
+  private final String displayName;
 
   @SuppressWarnings("ImmutableEnumChecker") // the predicates above capture no state
-  private final Predicate<SandboxSpec> asked;
+  private final Predicate<SandboxSpec> isRequested;
 
-  SpecFeature(String words, Predicate<SandboxSpec> asked) {
-    this.words = words;
-    this.asked = asked;
+  SpecFeature(String displayName, Predicate<SandboxSpec> isRequested) {
+    this.displayName = displayName;
+    this.isRequested = isRequested;
   }
 
   /** Returns whether a spec requests this feature. */
   public boolean isRequestedBy(SandboxSpec spec) {
-    return asked.test(spec);
+    return isRequested.test(spec);
   }
 
   /** Returns the name of the feature in error messages. */
   public String displayName() {
-    return words;
+    return displayName;
   }
 }

@@ -242,8 +242,8 @@ public record SandboxSpec(
       return this;
     }
 
-    public Builder network(Network wanted) {
-      network = wanted;
+    public Builder network(Network access) {
+      network = access;
       return this;
     }
 

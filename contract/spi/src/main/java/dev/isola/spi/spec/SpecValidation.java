@@ -18,12 +18,12 @@ public final class SpecValidation {
   private static final Pattern DOMAIN =
       Pattern.compile(
           "(\\*\\.)?([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?");
-  private static final Duration LONGEST = Duration.ofDays(3650);
+  private static final Duration MAX_DURATION = Duration.ofDays(3650);
 
   /** A document of one megabyte may have a hundred thousand violations. */
-  private static final int MOST_TOLD = 100;
+  private static final int MAX_REPORTED = 100;
 
-  private static final int MOST_SEED_BYTES = 64 * 1024 * 1024;
+  private static final int MAX_SEED_BYTES = 64 * 1024 * 1024;
 
   private final List<Violation> found = new ArrayList<>();
 
@@ -78,22 +78,22 @@ public final class SpecValidation {
     if (violations.isEmpty()) {
       return;
     }
-    List<Violation> told = violations.subList(0, Math.min(MOST_TOLD, violations.size()));
+    List<Violation> reported = violations.subList(0, Math.min(MAX_REPORTED, violations.size()));
     String more =
-        told.size() < violations.size()
-            ? "; and " + (violations.size() - told.size()) + " more"
+        reported.size() < violations.size()
+            ? "; and " + (violations.size() - reported.size()) + " more"
             : "";
     Fault fault =
         Fault.of(
             code,
             what
                 + " is invalid: "
-                + String.join("; ", told.stream().map(Violation::toString).toList())
+                + String.join("; ", reported.stream().map(Violation::toString).toList())
                 + more,
             violations.size() == 1
                 ? "correct this field"
                 : "correct these " + violations.size() + " fields");
-    for (Violation violation : told) {
+    for (Violation violation : reported) {
       String before = fault.context().get(violation.field());
       fault =
           fault.with(
@@ -119,7 +119,7 @@ public final class SpecValidation {
         .ifPresent(
             linger ->
                 require(
-                    !linger.isNegative() && linger.compareTo(LONGEST) <= 0,
+                    !linger.isNegative() && linger.compareTo(MAX_DURATION) <= 0,
                     "linger",
                     "must be 0 to 3650 days"));
     require(spec.gpus() >= 0 && spec.gpus() <= 64, "gpus", "must be 0 to 64");
@@ -151,7 +151,7 @@ public final class SpecValidation {
       seedBytes += seed.getValue().size();
     }
     require(
-        seedBytes <= MOST_SEED_BYTES,
+        seedBytes <= MAX_SEED_BYTES,
         "seedFiles",
         "hold more than 64 MiB; upload them after create");
   }
@@ -209,9 +209,9 @@ public final class SpecValidation {
         "has an entry that is not a domain: '" + domain + "'");
   }
 
-  private void text(String field, String value, int longest) {
+  private void text(String field, String value, int maxLength) {
     require(!value.isBlank(), field, "is blank");
-    require(value.length() <= longest, field, "is longer than " + longest + " characters");
+    require(value.length() <= maxLength, field, "is longer than " + maxLength + " characters");
     require(value.indexOf('\0') < 0, field, "contains a NUL");
   }
 
@@ -237,14 +237,14 @@ public final class SpecValidation {
 
   private void positive(String field, Duration duration) {
     require(
-        duration.isPositive() && duration.compareTo(LONGEST) <= 0,
+        duration.isPositive() && duration.compareTo(MAX_DURATION) <= 0,
         field,
         "must be more than 0 and at most 3650 days");
   }
 
-  private void within(String field, long value, long least, long most) {
+  private void within(String field, long value, long min, long max) {
     require(
-        value >= least && value <= most, field, "must be " + least + " to " + most + ": " + value);
+        value >= min && value <= max, field, "must be " + min + " to " + max + ": " + value);
   }
 
   private static boolean noDotDot(String path) {

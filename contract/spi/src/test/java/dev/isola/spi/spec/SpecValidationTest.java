@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** S1 to S4: every rule of a spec, at its edges. */
+/** S1 to S4: every rule of a spec, at its boundaries. */
 class SpecValidationTest {
   private static final SandboxId ID = new SandboxId("box1");
   private static final Duration TEN_YEARS = Duration.ofDays(3650);
@@ -71,7 +71,7 @@ class SpecValidationTest {
   }
 
   @Test
-  void oneDestinationInTwoSpellingsIsMountedTwice() {
+  void equivalentDestinationsAreDuplicates() {
     SandboxSpec.Builder twice =
         SandboxSpec.builder(ID)
             .volume(volume(VolumeMount.Type.TMPFS, "", "/data"))
@@ -299,7 +299,7 @@ class SpecValidationTest {
   }
 
   @Test
-  void everythingWrongIsNamedAtOnce() {
+  void allViolationsAreReportedAtOnce() {
     assertThatExceptionOfType(InvalidRequest.class)
         .isThrownBy(
             () ->
@@ -328,12 +328,12 @@ class SpecValidationTest {
   }
 
   @Test
-  void nothingWrongIsNothingThrown() {
+  void validSpecDoesNotThrow() {
     assertThatCode(() -> SpecValidation.throwIfInvalid(List.of())).doesNotThrowAnyException();
   }
 
   @Test
-  void theHostIsLookedAtSeparately(@TempDir Path folder) throws Exception {
+  void hostPathsAreCheckedSeparately(@TempDir Path folder) throws Exception {
     Path file = Files.createFile(folder.resolve("file"));
     SandboxSpec.Builder there =
         SandboxSpec.builder(ID)

@@ -26,7 +26,7 @@ final class CapabilityFaults {
   private CapabilityFaults() {}
 
   static <C extends Capability> C in(Class<C> capability, C given, PlantedFaults faults) {
-    Capability planted =
+    Capability faulty =
         switch (given) {
           case Attaching attaching when faults.has(PlantedFault.ATTACH_IGNORES_OFFSET) ->
               Interception.of(
@@ -53,7 +53,7 @@ final class CapabilityFaults {
           case Pausing pausing -> new MemoryPausing(pausing, faults);
           default -> given;
         };
-    return capability.cast(planted);
+    return capability.cast(faulty);
   }
 
   private static Terminal fixed(Terminals terminals, Command command, TerminalSize size) {
@@ -66,10 +66,10 @@ final class CapabilityFaults {
         Watch.class, watch, "next", arguments -> nextButRemovals(watch, (Duration) arguments[0]));
   }
 
-  private static Optional<FileChange> nextButRemovals(Watch watch, Duration patience) {
-    Optional<FileChange> change = watch.next(patience);
+  private static Optional<FileChange> nextButRemovals(Watch watch, Duration timeout) {
+    Optional<FileChange> change = watch.next(timeout);
     while (change.filter(seen -> seen.kind() == FileChange.Kind.REMOVED).isPresent()) {
-      change = watch.next(patience);
+      change = watch.next(timeout);
     }
     return change;
   }

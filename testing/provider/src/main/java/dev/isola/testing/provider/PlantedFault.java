@@ -40,11 +40,11 @@ public enum PlantedFault {
   /** The disk limit is declared as enforced but is not. */
   DISK_NOT_ENFORCED("Limits", "diskIsLimited"),
   /** Unlinked open files do not count towards the disk limit. */
-  UNNAMED_FILES_ARE_FREE("Quota", "openFilesWithoutANameAreLimited"),
+  UNNAMED_FILES_ARE_FREE("Quota", "unlinkedOpenFilesAreLimited"),
   /** The process limit is declared as enforced but is not. */
   PROCESSES_NOT_ENFORCED("ProcessLimit", "processesAreLimited"),
   /** The memory limit is declared as enforced, but the sandbox cannot read it. */
-  LIMIT_NOT_VISIBLE("LimitView", "aSandboxReadsItsLimitOfMemory"),
+  LIMIT_NOT_VISIBLE("LimitView", "memoryLimitIsVisible"),
   /** A sandbox with deeply nested folders cannot be destroyed. */
   DEEP_TREES_STAY("HostileTrees"),
   /**
