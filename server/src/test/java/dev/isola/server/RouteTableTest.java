@@ -350,7 +350,7 @@ class RouteTableTest {
         "{\"tags\":{\"a\":\"1\",\"a\":\"2\"}}", "a name occurs twice in an object at line 1");
     bodies.put("{\"ttlSeconds\":" + "9".repeat(900_000) + "}", "a number or name is too long");
     bodies.put("{\"ttlSeconds\":1e400}", "a number is out of range at line 1, column 15");
-    bodies.put("{\"tags\":{\"a\":\"\\ud800\"}}", "a string has half of a surrogate pair at line 1");
+    bodies.put("{\"tags\":{\"a\":\"\\ud800\"}}", "a string has an unpaired surrogate at line 1");
     bodies.put("{} {}", "text after the end of the value at line 1, column 4");
     for (Map.Entry<String, String> each : bodies.entrySet()) {
       TestClient.Response answer = house.client().post("/api/v1/sandboxes", each.getKey());

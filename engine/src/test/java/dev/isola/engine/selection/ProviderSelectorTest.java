@@ -69,14 +69,14 @@ class ProviderSelectorTest {
   @Test
   void rejectsWhatARequestRequiresOfItsProvider() {
     assertThat(whyNot(CreateRequest.auto(SPEC).requiring(Requirements.limits(LimitKind.MEMORY))))
-        .isEqualTo("does not support enforcing the limit of memory");
+        .isEqualTo("does not support enforcement of the limit on memory");
     Requirements much =
         new Requirements(
             Isolation.PROCESS,
             Set.of(Pausing.class, Terminals.class),
             Set.of(LimitKind.CPU, LimitKind.FILE_DESCRIPTORS));
     assertThat(whyNot(CreateRequest.auto(SPEC).requiring(much)))
-        .isEqualTo("does not support enforcing the limit of file descriptors, pausing");
+        .isEqualTo("does not support enforcement of the limit on file descriptors, pausing");
     assertThat(whyNot(CreateRequest.auto(SPEC).requiring(Requirements.isolation(Isolation.VM))))
         .isEqualTo("isolation container is weaker than vm, which the request requires");
   }

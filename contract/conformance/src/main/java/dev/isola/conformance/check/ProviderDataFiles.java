@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What a provider keeps on the host of sandboxes that exist. */
+/** The files and sockets that a provider keeps on the host for its sandboxes. */
 final class ProviderDataFiles {
   private static final int MOST = 200;
 
@@ -21,13 +21,13 @@ final class ProviderDataFiles {
   private ProviderDataFiles() {}
 
   static ProviderDataFiles of(Path data) throws IOException {
-    ProviderDataFiles kept = new ProviderDataFiles();
-    Files.walkFileTree(data, kept.new Visitor());
-    return kept;
+    ProviderDataFiles found = new ProviderDataFiles();
+    Files.walkFileTree(data, found.new Visitor());
+    return found;
   }
 
-  ProbeContext addTo(ProbeContext scene) {
-    return scene.with("installation", files).with("sockets", sockets);
+  ProbeContext addTo(ProbeContext context) {
+    return context.with("installation", files).with("sockets", sockets);
   }
 
   private final class Visitor extends SimpleFileVisitor<Path> {

@@ -1,6 +1,7 @@
 /*
- * isola-probe plant ID [unix=PATH] [channel=PATH] [file=PATH] ...: something of each kind to be attacked, until standard
- * input ends. Says what is where, a line each, then `ready`. What cannot be had here is left out.
+ * isola-probe targets ID [unix=PATH] [channel=PATH] [file=PATH] ...: creates a target of every kind and holds them
+ * until standard input ends. Prints the location of each on a line, then `ready`. Omits targets that cannot be
+ * created here.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -38,13 +39,13 @@
 enum { LIFE_SECONDS = 120, SEMAPHORE_VALUE = 12345, PULSE_MILLISECONDS = 50, SERVERS_MAX = 8 };
 
 static char mark[128];
-static char remembered[128]; /* what readers of our memory look for */
+static char remembered[128]; /* the text that probes look for in the memory of this process */
 static char posix_name[160];
 static int servers[SERVERS_MAX], server_count, channel = -1, datagrams = -1, terminal = -1;
 static struct sockaddr_in datagram_address;
 static int segment = -1, queue = -1, semaphore = -1;
 static long session_key = -1;
-static int victim = -1; /* a descriptor: its number may be another process's once it was killed */
+static int victim = -1; /* a pidfd, because the pid may be reused once the process was killed */
 static const char *paths[2];
 
 static void serve(int fd)
@@ -71,7 +72,7 @@ static unsigned port_of(int fd)
     return getsockname(fd, (struct sockaddr *)&address, &size) == 0 ? ntohs(address.sin6_port) : 0;
 }
 
-static void plant_servers(void)
+static void create_servers(void)
 {
     struct sockaddr_in four = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
     struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
@@ -89,7 +90,7 @@ static void plant_servers(void)
         printf("abstract=yes\n");
 }
 
-static int plant_path(const char *path)
+static int listen_on_path(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path) return -1;
@@ -99,7 +100,7 @@ static int plant_path(const char *path)
     return fd;
 }
 
-static void plant_datagrams(void)
+static void create_datagram_socket(void)
 {
     socklen_t size = sizeof datagram_address;
     datagram_address.sin_family = AF_INET;
@@ -110,7 +111,7 @@ static void plant_datagrams(void)
         printf("udp=%u\n", ntohs(datagram_address.sin_port));
 }
 
-static void plant_ipc(void)
+static void create_ipc(void)
 {
     struct {
         long type;
@@ -137,8 +138,8 @@ static void plant_ipc(void)
     if (posix != (mqd_t)-1 && mq_send(posix, mark, strlen(mark), 0) == 0) printf("posix-queue=yes\n");
 }
 
-/* One in our own keyring that everybody may read, one in the session keyring that children inherit. */
-static void plant_keys(void)
+/* A world-readable key in the own keyring, and one in the session keyring, which children inherit. */
+static void create_keys(void)
 {
     long own = syscall(SYS_add_key, "user", mark, mark, strlen(mark), KEY_SPEC_PROCESS_KEYRING);
     if (own > 0 && syscall(SYS_keyctl, KEYCTL_SETPERM, own, 0x3f3f3f3f) == 0) printf("key=%ld\n", own);
@@ -146,14 +147,17 @@ static void plant_keys(void)
     if (session_key > 0) syscall(SYS_keyctl, KEYCTL_SET_TIMEOUT, session_key, LIFE_SECONDS);
 }
 
-/* A process to be attacked, with our environment and command line. It may be killed: who removes the rest is not it. */
-static void plant_process(void)
+/*
+ * A process to attack, with the environment and command line of this one. It may be killed, so its parent does the
+ * cleanup.
+ */
+static void create_process(void)
 {
     strcpy(remembered, mark);
     int fd = memfd_create(mark, MFD_CLOEXEC);
     if (fd >= 0 && write(fd, mark, strlen(mark)) > 0) printf("descriptor=%d\n", fd);
     fflush(stdout);
-    signal(SIGCHLD, SIG_IGN); /* when it is killed nothing of it stays */
+    signal(SIGCHLD, SIG_IGN); /* nothing of it remains when it is killed */
     pid_t parent = getpid();
     pid_t child = fork();
     if (child == 0) {
@@ -171,8 +175,8 @@ static void plant_process(void)
     printf("pid=%d\naddress=%lx\n", (int)child, (unsigned long)(uintptr_t)remembered);
 }
 
-/* Somebody types the mark there, again and again. */
-static void plant_terminal(void)
+/* Types the mark into the terminal repeatedly. */
+static void create_terminal(void)
 {
     terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
     if (terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0) {
@@ -190,7 +194,7 @@ static void type(void)
     (void)ignored;
 }
 
-static void plant_handle(const char *path)
+static void print_handle(const char *path)
 {
     static char room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
     struct file_handle *handle = (struct file_handle *)room;
@@ -202,7 +206,7 @@ static void plant_handle(const char *path)
     printf("\n");
 }
 
-static void unplant(void)
+static void remove_targets(void)
 {
     if (victim >= 0) {
         syscall(SYS_pidfd_send_signal, victim, SIGKILL, NULL, 0);
@@ -218,7 +222,7 @@ static void unplant(void)
         if (paths[i]) unlink(paths[i]);
 }
 
-/* An agent that trusts everybody, as the control of the probe that looks for one. */
+/* An agent without authentication, the control for the probe that looks for one. */
 static void answer_as_agent(int fd)
 {
     static const unsigned char challenge[] = {0, 0, 0, 0, 1, 0, 0, 0, 0}, welcome[] = {0, 0, 0, 0, 3, 0, 0, 0, 0};
@@ -260,7 +264,7 @@ static void attend(void)
         for (int i = 0; i < server_count; i++)
             if (fds[i + 2].revents) answer(servers[i]);
         if (terminal >= 0) type();
-        /* Traffic for those who listen to what is not theirs. */
+        /* Sends traffic for the probes that capture packets. */
         if (datagrams >= 0)
             sendto(datagrams, mark, strlen(mark), 0, (struct sockaddr *)&datagram_address, sizeof datagram_address);
     }
@@ -269,11 +273,11 @@ static void attend(void)
 static void end(int number)
 {
     (void)number;
-    unplant();
+    remove_targets();
     _exit(0);
 }
 
-int plant(int count, char **arguments)
+int hold_targets(int count, char **arguments)
 {
     snprintf(mark, sizeof mark, "%s", mark_of(arguments[0]));
     struct sigaction action = {.sa_handler = end};
@@ -281,25 +285,25 @@ int plant(int count, char **arguments)
     sigaction(SIGALRM, &action, NULL);
     alarm(LIFE_SECONDS);
     for (int i = 1; i < count; i++) {
-        if (strncmp(arguments[i], "file=", 5) == 0) plant_handle(arguments[i] + 5);
-        if (strncmp(arguments[i], "unix=", 5) == 0 && plant_path(arguments[i] + 5) >= 0) {
+        if (strncmp(arguments[i], "file=", 5) == 0) print_handle(arguments[i] + 5);
+        if (strncmp(arguments[i], "unix=", 5) == 0 && listen_on_path(arguments[i] + 5) >= 0) {
             paths[0] = arguments[i] + 5;
             printf("unix=%s\n", paths[0]);
         }
-        if (strncmp(arguments[i], "channel=", 8) == 0 && (channel = plant_path(arguments[i] + 8)) >= 0) {
+        if (strncmp(arguments[i], "channel=", 8) == 0 && (channel = listen_on_path(arguments[i] + 8)) >= 0) {
             paths[1] = arguments[i] + 8;
             printf("channel=%s\n", paths[1]);
         }
     }
-    plant_servers();
-    plant_datagrams();
-    plant_ipc();
-    plant_keys();
-    plant_terminal();
-    plant_process();
+    create_servers();
+    create_datagram_socket();
+    create_ipc();
+    create_keys();
+    create_terminal();
+    create_process();
     printf("ready\n");
     fflush(stdout);
     attend();
-    unplant();
+    remove_targets();
     return 0;
 }
