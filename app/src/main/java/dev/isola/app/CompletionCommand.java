@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code isola completion}. */
+/** Implements {@code isola completion}. */
 @Command(
     name = "completion",
     description = "Print a completion script for bash and zsh.",

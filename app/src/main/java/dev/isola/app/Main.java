@@ -51,12 +51,18 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** Starts the isola command: reads the arguments, runs one action, turns its end into a code. */
+/**
+ * Entry point of the {@code isola} command: parses the arguments, runs one command and maps its
+ * outcome to an exit code.
+ */
 public final class Main {
-  /** These speak of the others. */
+  /** Commands that describe the other commands and therefore need all of them. */
   private static final Set<String> KNOW_ALL = Set.of("help", "completion");
 
-  /** After these a thread is in native code, for which the usual end waits. */
+  /**
+   * Commands after which some thread is still in native code, which makes {@code System.exit}
+   * slow.
+   */
   private static final Set<String> QUICK =
       Set.of(
           "run", "login", "create", "ls", "exec", "shell", "cp", "logs", "events", "ports", "pause",
@@ -80,13 +86,17 @@ public final class Main {
   }
 
   /**
-   * Runs one command and returns its exit code. Everything it reads and writes is in {@code host}.
+   * Runs one command and returns its exit code. All input and output goes through {@code
+   * environment}.
    */
   public static int execute(String[] args, CliEnvironment host) {
     return new Main(host).execute(args);
   }
 
-  /** The commands, each made when it is needed: reading all their annotations takes a while. */
+  /**
+   * Returns the commands by name. Each is created only when needed, because reading the
+   * annotations of all of them is slow.
+   */
   private static Map<String, Function<CommandContext, CommandLine>> commands() {
     Map<String, Function<CommandContext, CommandLine>> commands = new LinkedHashMap<>();
     commands.put("run", wiring -> words(new RunCommand(wiring)));
@@ -125,12 +135,18 @@ public final class Main {
     return commands;
   }
 
-  /** "run ls -l" gives -l to ls. */
+  /**
+   * Stops option parsing at the first positional parameter: in {@code run ls -l}, {@code -l}
+   * belongs to {@code ls}.
+   */
   private static CommandLine words(CliCommand command) {
     return new CommandLine(command).setStopAtPositional(true);
   }
 
-  /** Asks for benchmarks only when they are named or listed: a search of all jars takes a while. */
+  /**
+   * Looks up the benchmark command. Called only when it is named or listed, because scanning all
+   * jars is slow.
+   */
   private static CommandLine bench(CommandContext wiring) {
     for (CommandFactory factory : wiring.environment().commands()) {
       if (factory.name().equals("bench")) {
@@ -149,7 +165,7 @@ public final class Main {
       commands.keySet().retainAll(Set.of(first));
     }
     commands.values().forEach(command -> line.addSubcommand(command.apply(wiring)));
-    // "run -- cat @file" means the word @file.
+    // In "run -- cat @file", @file is a literal argument, not an argument file.
     line.setExpandAtFiles(false);
     return line;
   }
@@ -183,7 +199,9 @@ public final class Main {
     }
   }
 
-  /** Picocli lets unknown words pass beside --help and --version. */
+  /**
+   * Rejects unknown commands next to {@code --help} and {@code --version}, which picocli ignores.
+   */
   private static void refuseUnknownCommand(ParseResult parsed) {
     CommandLine line = parsed.commandSpec().commandLine();
     boolean named = parsed.unmatched().stream().anyMatch(word -> !word.startsWith("-"));
@@ -217,7 +235,10 @@ public final class Main {
     return Fault.of(ErrorCode.INVALID_REQUEST, what, remedy);
   }
 
-  /** A parse error may come before the flag has been seen; words after "--" are not ours. */
+  /**
+   * Looks for {@code --json} directly, because parsing may fail before the flag is reached.
+   * Arguments after {@code --} belong to the command.
+   */
   private static boolean asksForJson(String[] args) {
     for (String arg : args) {
       if (arg.equals("--")) {
@@ -230,7 +251,10 @@ public final class Main {
     return false;
   }
 
-  /** Picocli's messages are sentences; ours go on after "isola: ". */
+  /**
+   * Lowercases the first letter: picocli's messages are sentences, but here they follow "isola:
+   * ".
+   */
   private static String plain(@Nullable String message) {
     return message == null || message.isEmpty()
         ? "the command line is not understood"

@@ -8,13 +8,13 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Unmatched;
 
-/** {@code isola bench} in a release, which has no benchmarks. */
+/** Implements {@code isola bench} in a release, which contains no benchmarks. */
 @Command(
     name = "bench",
     hidden = true,
     description = "Not part of a release: run ./isola bench in a clone of the repository.")
 final class NoBenchCommand implements CliCommand {
-  /** Accepts the options of the real command, so that all of them end in the same line. */
+  /** Accepts any option of the real command, so that every invocation ends in the same error. */
   @SuppressWarnings("UnusedVariable")
   @Unmatched
   private final List<String> words = new ArrayList<>();

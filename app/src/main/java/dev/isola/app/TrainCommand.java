@@ -17,8 +17,9 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 
 /**
- * Does what users do most, silently and in a folder of its own, while the JVM notes what it loads:
- * the launcher makes its AOT cache from this. What fails here does not matter.
+ * Performs an AOT training run: executes the most common commands, silently and in a temporary
+ * folder, while the JVM records which classes they load. The launcher builds its AOT cache from
+ * the record. Failures are ignored.
  */
 @Command(name = "train", hidden = true, description = "Warm up the launcher's cache.")
 final class TrainCommand implements CliCommand {
@@ -33,7 +34,7 @@ final class TrainCommand implements CliCommand {
           List.of("version"),
           List.of("--help"),
           List.of("run", "--help"),
-          List.of("ls", "--server", "http://127.0.0.1:1"), // nobody is there, but it is loaded
+          List.of("ls", "--server", "http://127.0.0.1:1"), // no server listens there; the request still loads the client's classes
           List.of("exec", "--server", "http://127.0.0.1:1", "nothing", "true"));
 
   private final CommandContext wiring;

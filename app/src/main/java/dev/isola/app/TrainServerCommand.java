@@ -25,8 +25,9 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 
 /**
- * Serves itself, silently and in a folder of its own, while the JVM notes what it loads: the
- * launcher makes the AOT cache of servers from this. What fails here does not matter.
+ * Performs an AOT training run of the server: starts one, silently and in a temporary folder, and
+ * sends it requests while the JVM records which classes it loads. The launcher builds the
+ * server's AOT cache from the record. Failures are ignored.
  */
 @Command(name = "train-serve", hidden = true, description = "Warm up the launcher's cache.")
 final class TrainServerCommand implements CliCommand {
@@ -137,7 +138,7 @@ final class TrainServerCommand implements CliCommand {
     return JsonValue.parse(answer.getBytes(StandardCharsets.UTF_8)).optionalText("id");
   }
 
-  /** Returns what is answered; nothing when it is an error. */
+  /** Returns the response body, or an empty string on an error status. */
   private static String ask(String url, String method, String path, String body)
       throws IOException {
     HttpURLConnection connection =

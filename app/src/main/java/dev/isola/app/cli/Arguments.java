@@ -8,11 +8,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Reads the values of options. Each method throws {@link UsageException} naming the option. */
+/** Parses option values. Every method throws {@link UsageException} naming the option. */
 public final class Arguments {
   private Arguments() {}
 
-  /** Reads {@code 30s}, {@code 1h30m}, {@code 500ms} or plain seconds. */
+  /** Parses {@code 30s}, {@code 1h30m}, {@code 500ms} or plain seconds. */
   public static Duration duration(String option, String text) {
     try {
       Duration total = Duration.ZERO;
@@ -28,7 +28,7 @@ public final class Arguments {
         }
         String unit = text.substring(digits, end);
         if (unit.isEmpty() && at > 0) {
-          throw badDuration(option, text); // 1m30: of what?
+          throw badDuration(option, text); // 1m30 lacks a unit
         }
         long count = Long.parseLong(text.substring(at, digits));
         total = total.plus(piece(count, unit));
@@ -38,7 +38,7 @@ public final class Arguments {
         return total;
       }
     } catch (ArithmeticException | IllegalArgumentException e) {
-      // said below
+      // reported below
     }
     throw badDuration(option, text);
   }
@@ -63,7 +63,7 @@ public final class Arguments {
         option + " '" + text + "' is not a duration", "write it like 30s, 5m, 1h30m or 500ms");
   }
 
-  /** Reads {@code NAME=VALUE} words; of a name given twice the last counts. */
+  /** Parses {@code NAME=VALUE} arguments. If a name is repeated, the last value wins. */
   public static Map<String, String> variables(String option, List<String> words) {
     Map<String, String> variables = new LinkedHashMap<>();
     for (String word : words) {
@@ -79,8 +79,8 @@ public final class Arguments {
   }
 
   /**
-   * Reads names of variables whose values are in the caller's own environment, so that they are in
-   * no list of processes and no history of a shell.
+   * Looks up variables by name in the environment of the {@code isola} process. The values appear
+   * neither in the process list nor in the shell history.
    */
   public static Map<String, String> inheritedVariables(
       String option, List<String> names, Map<String, String> env) {
@@ -102,14 +102,14 @@ public final class Arguments {
     return variables;
   }
 
-  /** Reads {@code SRC:DST}, {@code SRC:DST:ro} or {@code SRC:DST:rw}; SRC may be relative. */
+  /** Parses {@code SRC:DST}, {@code SRC:DST:ro} or {@code SRC:DST:rw}; SRC may be relative. */
   static VolumeMount mount(String option, String text) {
     String rest = text;
     boolean readOnly = rest.endsWith(":ro");
     if (readOnly || rest.endsWith(":rw")) {
       rest = rest.substring(0, rest.length() - 3);
     }
-    // The last colon: a host's file name may have one, a destination is ours to choose.
+    // Split at the last colon: a host path may contain one.
     int colon = rest.lastIndexOf(':');
     if (colon < 1 || colon == rest.length() - 1) {
       throw new UsageException(
@@ -144,7 +144,7 @@ public final class Arguments {
         return value;
       }
     } catch (NumberFormatException e) {
-      // said below
+      // reported below
     }
     throw new UsageException(option + " '" + text + "' is not a number", "write it like 2 or 0.5");
   }
@@ -158,7 +158,7 @@ public final class Arguments {
     }
   }
 
-  /** Reads how many of something there may be. */
+  /** Parses an integer. */
   public static int integer(String option, String text) {
     try {
       return Integer.parseInt(text);
@@ -168,7 +168,7 @@ public final class Arguments {
     }
   }
 
-  /** Reads a number of bytes: {@code 500M}, {@code 20G}, plain bytes. */
+  /** Parses a number of bytes: {@code 500M}, {@code 20G} or plain bytes. */
   public static long size(String option, String text) {
     int unit = "KMGT".indexOf(text.isEmpty() ? ' ' : text.charAt(text.length() - 1));
     try {
@@ -177,7 +177,7 @@ public final class Arguments {
         return Math.multiplyExact(number, unit < 0 ? 1 : 1L << (10 * (unit + 1)));
       }
     } catch (ArithmeticException | NumberFormatException e) {
-      // said below
+      // reported below
     }
     throw new UsageException(
         option + " '" + text + "' is not a size", "write it like 500M, 20G, or in bytes");

@@ -6,7 +6,7 @@ import java.time.InstantSource;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Makes what the commands share, once the global options have been read. */
+/** Creates the objects that commands share, once the global options are parsed. */
 public final class CommandContext {
   private final CliEnvironment host;
   private final GlobalOptions globals;
@@ -24,7 +24,7 @@ public final class CommandContext {
     return new Console(host, globals.json, globals.verbose, globals.color);
   }
 
-  /** Returns what paints for standard error, where a server's log goes. */
+  /** Returns the console for standard error, where the server's log goes. */
   public Console errConsole() {
     return Console.forStderr(host, globals.color);
   }

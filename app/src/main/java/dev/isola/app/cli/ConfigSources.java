@@ -20,13 +20,15 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Where this process gets its configuration from. */
+/** Configuration sources of this process: file, environment and flags. */
 public record ConfigSources(Optional<Path> file, ConfigInput sources) {
 
   /**
-   * @param option the file that was named, if any
-   * @param values each {@code KEY=VALUE}
-   * @param data the value of {@code --data}, which is a flag like the others
+   * Collects the sources.
+   *
+   * @param option value of {@code --config}, or null
+   * @param values the {@code KEY=VALUE} arguments of {@code --set}
+   * @param data value of {@code --data}, or null; recorded as a flag like the others
    */
   static ConfigSources of(
       @Nullable String option, List<String> values, @Nullable String data, CliEnvironment host) {
@@ -41,7 +43,8 @@ public record ConfigSources(Optional<Path> file, ConfigInput sources) {
     for (ProviderFactory factory : host.factories()) {
       installed.put(factory.name(), factory.settings());
     }
-    // Without the variable: where a value came from would be lost.
+    // ISOLA_DATA is left out here so that the configuration reports it as the origin of the
+    // value.
     Map<String, String> env = new HashMap<>(host.variables());
     env.remove("ISOLA_DATA");
     MachineInfo machine = MachineInfo.detect(DataFolder.path(null, env, user));
@@ -55,9 +58,9 @@ public record ConfigSources(Optional<Path> file, ConfigInput sources) {
   }
 
   /**
-   * Returns the configuration.
+   * Reads the configuration.
    *
-   * @throws dev.isola.spi.error.InvalidRequest naming everything that is wrong with it
+   * @throws dev.isola.spi.error.InvalidRequest listing every error in it
    */
   public Config readOrThrow() {
     return switch (read()) {
@@ -82,7 +85,10 @@ public record ConfigSources(Optional<Path> file, ConfigInput sources) {
     return new FlagValue("--set " + key, key, value.substring(equals + 1));
   }
 
-  /** A file that is named must exist; the one at the usual place need not. */
+  /**
+   * Returns the configuration file. A file that is named explicitly must exist; the default one
+   * is optional.
+   */
   public static Optional<Path> file(@Nullable String option, Map<String, String> env, String user) {
     if (option != null && !option.isEmpty()) {
       return Optional.of(Path.of(option));

@@ -7,9 +7,12 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
-/** Writes for the person or the program that called: results on stdout, remarks on stderr. */
+/**
+ * Writes to the user or the calling program: results to standard output, messages to standard
+ * error.
+ */
 public final class Console {
-  /** A colour of the terminal, by its code. */
+  /** A text style, by its ANSI code. */
   public enum Style {
     GREEN("32"),
     YELLOW("33"),
@@ -36,7 +39,7 @@ public final class Console {
     this.color = wantsColor(when, host);
   }
 
-  /** Returns one that paints for standard error instead. */
+  /** Returns a console that decides about color by standard error instead of standard output. */
   public static Console forStderr(CliEnvironment host, String when) {
     CliEnvironment.TtyStatus now = host.tty();
     CliEnvironment other =
@@ -75,12 +78,12 @@ public final class Console {
     return color;
   }
 
-  /** Returns {@code text} in that colour, or as it is where colours are not wanted. */
+  /** Returns {@code text} in the given style, or unchanged if color is off. */
   public String styled(Style paint, String text) {
     return color ? "\u001b[" + paint.code + "m" + text + "\u001b[0m" : text;
   }
 
-  /** Returns a tick or a cross on a terminal, and a word elsewhere. */
+  /** Returns a check mark or a cross on a terminal, otherwise a word. */
   public String statusMark(boolean good) {
     if (!host.tty().out() && !color) {
       return good ? "ok" : "no";
@@ -88,12 +91,12 @@ public final class Console {
     return good ? styled(Style.GREEN, "✓") : styled(Style.RED, "✗");
   }
 
-  /** Returns what stands before something that works but wants to be looked after. */
+  /** Returns the mark for an item that works but needs attention. */
   public String warningMark() {
     return !host.tty().out() && !color ? "!!" : styled(Style.YELLOW, "!");
   }
 
-  /** Returns how wide lines may be: as wide as they like where nobody reads them on a terminal. */
+  /** Returns the width of the terminal, or no limit if standard output is not a terminal. */
   public int columns() {
     if (!host.tty().out()) {
       return Integer.MAX_VALUE;
@@ -105,17 +108,17 @@ public final class Console {
     return new NativeTerminal(1).size().map(TerminalSize::columns).orElse(Integer.MAX_VALUE);
   }
 
-  /** Writes {@code text} to stdout; the caller ends its lines. */
+  /** Writes {@code text} to standard output, without adding a line break. */
   public void print(String text) {
     try {
       host.out().write(text.getBytes(StandardCharsets.UTF_8));
       host.out().flush();
     } catch (IOException closed) {
-      // The reader has gone; there is nobody to tell.
+      // Standard output is closed; there is nowhere to report it.
     }
   }
 
-  /** Writes one line to stdout; false when nobody reads it any more. */
+  /** Writes one line to standard output. Returns false if standard output is closed. */
   public boolean tryPrint(String line) {
     try {
       host.out().write((line + "\n").getBytes(StandardCharsets.UTF_8));
@@ -130,7 +133,7 @@ public final class Console {
     print(Json.text(json) + "\n");
   }
 
-  /** Writes one line to stderr. */
+  /** Writes one line to standard error. */
   public void printErr(String line) {
     ErrorReport.writeLine(host, line);
   }

@@ -17,13 +17,13 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The folder that keeps state between runs: the instance id and one folder for each provider. */
+/** Folder with the state of an installation: the instance id and one folder per provider. */
 public final class DataFolder {
-  /** Others may pass through to a workspace that is theirs, and see nothing on the way. */
+  /** Other users may traverse the folder, to reach workspaces they own, but not list it. */
   private static final Set<PosixFilePermission> PASSAGE =
       PosixFilePermissions.fromString("rwx--x--x");
 
-  /** A provider whose commands may be another user's opens the way to them itself. */
+  /** A provider that runs commands as other users widens these permissions itself. */
   private static final Set<PosixFilePermission> OWN = PosixFilePermissions.fromString("rwx------");
 
   private final Path path;
@@ -33,7 +33,10 @@ public final class DataFolder {
     this.path = path;
   }
 
-  /** Takes {@code --data}, then the environment, then the place the system has for it. */
+  /**
+   * Resolves the data folder from {@code --data}, the environment, or the default of the system,
+   * in that order.
+   */
   static DataFolder resolve(@Nullable String option, Map<String, String> env) {
     return new DataFolder(
         path(option, env, System.getProperty("user.name")).toAbsolutePath().normalize());
@@ -62,7 +65,7 @@ public final class DataFolder {
     return path;
   }
 
-  /** Returns the folder itself, made when missing. */
+  /** Returns the folder, creating it if it does not exist. */
   public Path createIfMissing() {
     try {
       return ensure(path, PASSAGE);
@@ -71,7 +74,7 @@ public final class DataFolder {
     }
   }
 
-  /** Returns the provider's own folder, made when missing. */
+  /** Returns the provider's folder, creating it if it does not exist. */
   public Path providerFolder(String provider) {
     try {
       Path folder = ensure(path, PASSAGE);
@@ -85,7 +88,8 @@ public final class DataFolder {
   }
 
   /**
-   * Returns the id of this installation; the first to ask makes it, and all others see that one.
+   * Returns the id of this installation. The first caller creates it; concurrent callers get the
+   * same id.
    */
   public InstanceId instance() {
     InstanceId known = instance;
@@ -104,7 +108,8 @@ public final class DataFolder {
     try {
       return read(file);
     } catch (NoSuchFileException e) {
-      // A link is made whole or not at all, and never replaces: of two at once, one wins.
+      // Creating a link is atomic and never replaces a file, so exactly one of two concurrent
+      // processes wins.
       Path mine = Files.createTempFile(file.getParent(), ".instance", "");
       try {
         Files.writeString(mine, SandboxId.random(KernelRandom.open()) + "\n");

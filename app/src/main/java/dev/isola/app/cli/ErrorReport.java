@@ -11,7 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Writes what went wrong: one line on stderr, or one JSON object on stdout. */
+/** Reports an error: one line on standard error, or one JSON object on standard output. */
 public final class ErrorReport {
   private ErrorReport() {}
 
@@ -22,7 +22,7 @@ public final class ErrorReport {
         host.out().write(text);
         host.out().flush();
       } catch (IOException closed) {
-        // The exit code still tells.
+        // Output is closed; the exit code still reports the failure.
       }
     } else {
       writeLine(
@@ -49,7 +49,7 @@ public final class ErrorReport {
     return Map.of("error", error);
   }
 
-  /** Writes {@code isola: text}; line breaks and control characters in it do not break the line. */
+  /** Writes {@code isola: text}, with line breaks and control characters replaced. */
   public static void writeLine(CliEnvironment host, String text) {
     StringBuilder line = new StringBuilder("isola: ");
     for (int i = 0; i < text.length(); i++) {
@@ -70,7 +70,7 @@ public final class ErrorReport {
       host.err().write(text.getBytes(StandardCharsets.UTF_8));
       host.err().flush();
     } catch (IOException closed) {
-      // The exit code still tells.
+      // Output is closed; the exit code still reports the failure.
     }
   }
 }

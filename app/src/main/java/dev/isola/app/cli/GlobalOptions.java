@@ -7,14 +7,14 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 
-/** The isola command itself: the options that every command has. */
+/** Root command {@code isola} with the options that all commands share. */
 @Command(
     name = "isola",
     synopsisSubcommandLabel = "COMMAND",
     sortOptions = false,
     description = "Runs code that nobody has read yet, in any sandbox.")
 public final class GlobalOptions {
-  /** The values of {@code --color}, for shell completion. */
+  /** Values of {@code --color}, for shell completion. */
   static final class ColorModes extends ArrayList<String> {
     private static final long serialVersionUID = 1L;
 

@@ -8,7 +8,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code isola help}. */
+/** Implements {@code isola help}. */
 @Command(name = "help", description = "Show the help of isola or of one command.")
 public final class HelpCommand implements CliCommand {
   private static final int WIDTH = 100;

@@ -6,7 +6,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 
-/** Says in words what an {@link IOException} often says in its class only. */
+/** Describes {@link IOException}s, which often carry their reason only in their class. */
 public final class IoErrors {
   private IoErrors() {}
 

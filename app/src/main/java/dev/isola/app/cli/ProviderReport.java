@@ -19,10 +19,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a provider says of itself, for {@code providers} and {@code doctor}.
+ * Description of a provider for {@code providers} and {@code doctor}.
  *
- * @param info empty when the provider could not even be made
- * @param resources of the machine that runs its sandboxes, where the provider tells
+ * @param info empty if the provider could not be created
+ * @param resources of the machine that runs the sandboxes, if the provider reports them
  */
 public record ProviderReport(
     String name, Health health, Optional<ProviderInfo> info, Optional<HostResources> resources) {

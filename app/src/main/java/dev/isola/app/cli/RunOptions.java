@@ -25,14 +25,17 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The options of {@code isola run}, and the spec and command that they mean. */
+/** Options of {@code isola run}, and the spec and command built from them. */
 public final class RunOptions {
-  /** Ends a run whose caller vanished in a way that nothing else noticed. */
+  /**
+   * TTL of a run's sandbox without {@code --timeout}: bounds what is left behind if every other
+   * cleanup fails.
+   */
   private static final Duration SAFETY = Duration.ofHours(24);
 
   private static final Duration TIME_TO_END = Duration.ofMinutes(1);
 
-  /** The values of {@code --network}, for shell completion. */
+  /** Values of {@code --network}, for shell completion. */
   public static final class NetworkModes extends ArrayList<String> {
     private static final long serialVersionUID = 1L;
 
@@ -41,7 +44,7 @@ public final class RunOptions {
     }
   }
 
-  /** The values of {@code --isolation}, for shell completion. */
+  /** Values of {@code --isolation}, for shell completion. */
   static final class IsolationLevels extends ArrayList<String> {
     private static final long serialVersionUID = 1L;
 
@@ -169,9 +172,9 @@ public final class RunOptions {
   List<String> words = new ArrayList<>();
 
   /**
-   * Returns the command. Its variables travel to the sandbox only, never into a stored spec.
+   * Returns the command. Its variables are passed to the sandbox only and never stored in a spec.
    *
-   * @param caller the environment that secret variables are taken from
+   * @param caller environment that secret variables are read from
    */
   public Command command(Map<String, String> caller) {
     Map<String, String> variables = new LinkedHashMap<>(Arguments.variables("--env", env));
@@ -200,9 +203,9 @@ public final class RunOptions {
   }
 
   /**
-   * Returns the spec of a sandbox that lives no longer than this process.
+   * Returns the spec of a sandbox that does not outlive this process.
    *
-   * @throws dev.isola.spi.error.InvalidRequest naming every option that is wrong
+   * @throws dev.isola.spi.error.InvalidRequest naming every invalid option
    */
   public SandboxSpec spec(SandboxId id) {
     List<VolumeMount> volumes = new ArrayList<>();
@@ -240,7 +243,7 @@ public final class RunOptions {
     return spec;
   }
 
-  /** Returns the limits that were asked for, with the options that did. */
+  /** Returns the limits set on the command line, each with its option. */
   public Map<LimitKind, String> requestedLimits() {
     Map<LimitKind, String> asked = new EnumMap<>(LimitKind.class);
     if (cpu != null) {
@@ -258,7 +261,7 @@ public final class RunOptions {
     return asked;
   }
 
-  /** Returns the least isolation that was asked for. */
+  /** Returns the minimum isolation set on the command line. */
   public Optional<Isolation> isolation() {
     if (isolation == null) {
       return Optional.empty();
@@ -290,7 +293,7 @@ public final class RunOptions {
     return limits;
   }
 
-  /** Names the options instead of the spec's fields, all of them on one line. */
+  /** Rejects an invalid spec, naming the options instead of the spec's fields, all in one line. */
   private static void refuse(List<Violation> violations) {
     if (violations.isEmpty()) {
       return;

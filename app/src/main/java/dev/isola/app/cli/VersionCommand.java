@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** {@code isola version}. */
+/** Implements {@code isola version}. */
 @Command(name = "version", description = "Show the version.")
 public final class VersionCommand implements CliCommand {
   private final CommandContext wiring;

@@ -15,15 +15,13 @@ import dev.isola.spi.provider.ProviderInfo;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Keeps the output and writes one JSON object at the end. */
+/** Captures the output and prints one JSON object at the end. */
 final class CapturingRunner implements CommandRunner {
   private final CliEnvironment host;
   private final Console console;
   private final ProviderInfo provider;
 
-  /**
-   * @param provider under the name of the instance
-   */
+  /** @param provider named after the provider instance */
   CapturingRunner(CliEnvironment host, Console console, ProviderInfo provider) {
     this.host = host;
     this.console = console;

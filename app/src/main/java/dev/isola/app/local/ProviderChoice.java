@@ -26,19 +26,19 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * The provider of a run, chosen by the selector of the server. Providers are asked in the order of
- * preference and no further than the first that is healthy and fit, because a run starts in less
- * time than it takes to ask all of them.
+ * The provider of a run, selected as on the server. Providers are probed in order of preference,
+ * only up to the first that is healthy and suitable, because probing all of them takes longer
+ * than a run.
  *
- * @param standing what it said of itself
+ * @param status result of the health check
  */
 record ProviderChoice(String name, Provider provider, ProviderStatus status) {
 
   /**
-   * Chooses a provider.
+   * Selects a provider.
    *
-   * @throws dev.isola.spi.error.NotFound when one is named that there is not
-   * @throws SandboxException when none may make the sandbox, naming each with its reason and fix
+   * @throws dev.isola.spi.error.NotFound if the requested provider does not exist
+   * @throws SandboxException if no provider is suitable, naming each with the reason and a fix
    */
   static ProviderChoice of(Providers providers, SelectionPolicy policy, CreateRequest request) {
     Map<String, ProviderInstance> instances = providers.instances();
@@ -71,7 +71,10 @@ record ProviderChoice(String name, Provider provider, ProviderStatus status) {
         .orElseThrow(() -> refusal(request, profiles, selection, unasked));
   }
 
-  /** The named provider is among those asked, unless its profile alone rules it out. */
+  /**
+   * Selects among the probed providers. A requested provider is one of them unless its profile
+   * already rules it out.
+   */
   private static Selection select(
       ProviderSelector selector, CreateRequest request, List<ProviderStatus> asked) {
     boolean named = request.placement().provider() instanceof ProviderPreference.Named;
@@ -124,7 +127,10 @@ record ProviderChoice(String name, Provider provider, ProviderStatus status) {
     return fault.exception();
   }
 
-  /** One sentence says it for all of them. */
+  /**
+   * Returns whether the provider was rejected for running plain processes. The error mentions all
+   * of these in one sentence.
+   */
   private static boolean isPlainProcess(Rejection one, Map<String, ProviderProfile> profiles) {
     ProviderProfile profile = profiles.getOrDefault(one.provider(), ProviderProfile.UNKNOWN);
     return one.kind() == Kind.TOO_WEAK && profile.isolation() == Isolation.PROCESS;

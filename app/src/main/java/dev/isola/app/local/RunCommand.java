@@ -30,7 +30,10 @@ import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
 
-/** {@code isola run}: one command in a fresh sandbox, which is gone when the command has ended. */
+/**
+ * Implements {@code isola run}: runs one command in a fresh sandbox and destroys the sandbox
+ * afterwards.
+ */
 @CommandLine.Command(
     name = "run",
     sortOptions = false,
@@ -83,7 +86,10 @@ public final class RunCommand implements CliCommand {
     }
   }
 
-  /** Prefers a provider that enforces the limits asked for; where there is none, that is told. */
+  /**
+   * Prefers a provider that enforces the requested limits. If there is none, takes another and
+   * prints a warning.
+   */
   private ProviderChoice choose(Providers providers, Config config, SandboxSpec spec) {
     SelectionPolicy policy = RunPolicy.of(config, options);
     CreateRequest request = request(config, spec);

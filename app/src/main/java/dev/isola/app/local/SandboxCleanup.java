@@ -10,8 +10,8 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 
 /**
- * Destroys a leased sandbox on close, and when the process is told to end (SIGINT, SIGTERM, SIGHUP)
- * before that. The JVM then ends with 128 plus the signal by itself.
+ * Destroys a leased sandbox on close, or earlier if the process is terminated (SIGINT, SIGTERM,
+ * SIGHUP). The JVM then exits with 128 plus the signal number.
  */
 final class SandboxCleanup implements AutoCloseable {
   private static final DestroyOptions NOW = new DestroyOptions(true, Duration.ofSeconds(5));
@@ -35,15 +35,15 @@ final class SandboxCleanup implements AutoCloseable {
     return end;
   }
 
-  /** Returns true once the process has been told to end. */
+  /** Returns true once the process is being terminated. */
   boolean interrupted() {
     return interrupted;
   }
 
   private void interrupt() {
     interrupted = true;
-    // In a thread of its own: a backend that hangs must not hold the process. What it leaves then
-    // ends by itself, because a run's sandbox does not outlive the connection to it.
+    // On a separate thread, so that a hanging backend does not block the exit. A sandbox that is
+    // left behind ends by itself, because it does not outlive the connection to it.
     Thread destroying = Thread.ofPlatform().daemon().start(this::destroyQuietly);
     try {
       destroying.join(PATIENCE);
@@ -57,15 +57,15 @@ final class SandboxCleanup implements AutoCloseable {
       provider.destroy(lease.id(), NOW);
       lease.close();
     } catch (SandboxException | UncheckedIOException e) {
-      // The lease lapses with this process; the next run or server removes what is left.
+      // The lease expires with this process; the next run or server removes the sandbox.
     }
   }
 
-  /** Destroys the sandbox; a failure is told and does not change how the command ended. */
+  /** Destroys the sandbox. A failure is reported and does not change the exit code. */
   @Override
   public void close() {
     if (interrupted) {
-      return; // the hook is at it
+      return; // the shutdown hook destroys it
     }
     try {
       provider.destroy(lease.id(), DestroyOptions.FORCE);
@@ -77,7 +77,7 @@ final class SandboxCleanup implements AutoCloseable {
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      // The process is ending already.
+      // The JVM is already shutting down.
     }
   }
 }

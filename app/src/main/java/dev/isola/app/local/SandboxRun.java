@@ -14,8 +14,8 @@ import dev.isola.spi.provider.Provider;
 import dev.isola.spi.spec.SandboxSpec;
 
 /**
- * Makes the sandbox, runs the command in it and leaves nothing, however it ends. It holds the
- * sandbox's lease, so that a server on the same data folder leaves the sandbox alone.
+ * Creates a sandbox, runs the command in it and destroys the sandbox in every case. Holds the
+ * sandbox's lease, so that a server on the same data folder does not touch it.
  */
 final class SandboxRun {
   private final CliEnvironment host;
@@ -25,9 +25,7 @@ final class SandboxRun {
   private final SandboxSpec spec;
   private final CommandRunner conduct;
 
-  /**
-   * @param name the provider's
-   */
+  /** @param name of the provider */
   SandboxRun(
       CliEnvironment host,
       SandboxLeases leases,
@@ -45,14 +43,14 @@ final class SandboxRun {
 
   int run(Command command) {
     SandboxLease lease = leases.acquire(spec.id(), name);
-    // Before create: Ctrl-C may come while the sandbox is being made.
+    // Registered before create, because Ctrl-C may arrive while the sandbox is being created.
     try (SandboxCleanup end = SandboxCleanup.register(host, provider, lease)) {
       try {
         Sandbox sandbox = provider.create(spec);
         return conduct.run(sandbox, command);
       } catch (SandboxException e) {
         if (end.interrupted()) {
-          return ExitCodes.INTERRUPTED; // the sandbox was pulled away under the command: by us
+          return ExitCodes.INTERRUPTED; // the shutdown hook destroyed the sandbox under the command
         }
         throw explained(e, command);
       }
@@ -61,7 +59,7 @@ final class SandboxRun {
     }
   }
 
-  /** Removes what a run left that was killed, where it used the same provider. */
+  /** Removes a sandbox that a killed run left behind, if it used the same provider. */
   private boolean remove(SandboxLeases.LapsedLease lapsed) {
     if (!lapsed.provider().equals(name)) {
       return false;
@@ -70,11 +68,11 @@ final class SandboxRun {
       provider.destroy(lapsed.id(), DestroyOptions.FORCE);
       return true;
     } catch (SandboxException e) {
-      return false; // The next one tries again.
+      return false; // the next run retries
     }
   }
 
-  /** Says in the words of the command line what the sandbox says of a command it cannot start. */
+  /** Rewrites an error about a command that cannot be started in terms of the command line. */
   private static SandboxException explained(SandboxException e, Command command) {
     String program = command.program();
     return switch (e.code()) {

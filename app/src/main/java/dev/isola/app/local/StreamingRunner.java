@@ -15,7 +15,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Set;
 
-/** Passes stdin, stdout, stderr and the exit code through, bytes untouched, as they come. */
+/** Passes stdin, stdout, stderr and the exit code through unchanged and unbuffered. */
 final class StreamingRunner implements CommandRunner {
   private final CliEnvironment host;
 
@@ -36,7 +36,10 @@ final class StreamingRunner implements CommandRunner {
     }
   }
 
-  /** Returns false when nobody reads our output any more; the command is killed then. */
+  /**
+   * Copies output until the command exits. If standard output is closed, kills the command and
+   * returns false.
+   */
   static boolean copyOutput(CliEnvironment host, Execution execution) {
     try {
       for (var next = execution.read(); next.isPresent(); next = execution.read()) {
@@ -57,7 +60,10 @@ final class StreamingRunner implements CommandRunner {
     }
   }
 
-  /** Names the limits that a command which failed has met; the end says so of memory and time. */
+  /**
+   * Names the limits that a failed command reached. Memory and time limits are reported with its
+   * exit.
+   */
   private static void sayLimits(CliEnvironment host, Exit exit, Set<LimitKind> met) {
     if (exit.shellCode() == ExitCodes.OK) {
       return;
@@ -74,7 +80,7 @@ final class StreamingRunner implements CommandRunner {
     }
   }
 
-  /** Says why a command ended where its exit code alone does not. */
+  /** Reports why a command ended if its exit code does not tell, and returns the exit code. */
   static int reportExit(CliEnvironment host, Exit exit) {
     switch (exit) {
       case Exit.TimedOut(var after) ->

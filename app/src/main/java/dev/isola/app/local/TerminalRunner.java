@@ -13,7 +13,7 @@ import dev.isola.spi.exec.Terminal;
 import dev.isola.spi.provider.Provider;
 import java.util.Optional;
 
-/** Joins the caller's terminal and one in the sandbox: keys, screen, window size. */
+/** Connects the user's terminal with one in the sandbox: input, output and window size. */
 final class TerminalRunner implements CommandRunner {
   private final CliEnvironment host;
   private final Provider provider;
@@ -37,7 +37,7 @@ final class TerminalRunner implements CommandRunner {
         type.isEmpty() || command.env().containsKey("TERM")
             ? command
             : command.withEnv("TERM", type);
-    // The terminal is back as it was before a line of ours is written to it.
+    // The terminal is restored before this process writes to it.
     Optional<Exit> exit = join(terminals, there.withStdin());
     return exit.isPresent()
         ? StreamingRunner.reportExit(host, exit.get())

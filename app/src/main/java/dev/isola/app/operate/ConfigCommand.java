@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code isola config}. */
+/** Implements {@code isola config}. */
 @Command(
     name = "config",
     description = "Show the configuration: every value, and where it came from.")

@@ -31,7 +31,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola conformance}. */
+/** Implements {@code isola conformance}. */
 @Command(
     name = "conformance",
     sortOptions = false,
@@ -118,7 +118,7 @@ public final class ConformanceCommand implements CliCommand {
     return ConformanceRun.passed(results) ? ExitCodes.OK : NOT_GOOD;
   }
 
-  /** Returns the checks of the classes asked for, whatever the case of their letters. */
+  /** Returns the checks of the selected classes, ignoring case. */
   private List<CheckCase> checks() {
     if (only.isEmpty()) {
       return ConformanceKit.checks();
@@ -139,7 +139,7 @@ public final class ConformanceCommand implements CliCommand {
         .toList();
   }
 
-  /** One that was not named is left out when it does not work here, and that is said. */
+  /** Returns whether the provider is usable. Prints a message if it is skipped. */
   private static boolean healthy(Console console, TemporaryInstallation trial) {
     try (Provider provider = trial.open()) {
       if (trial.run(() -> {}, provider::health) instanceof Health.Unhealthy unhealthy) {

@@ -9,8 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Tells how the kit gets on: a line for each class, failures as they happen. On a terminal the line
- * counts while its class runs; in a pipe it appears when the class is done; in JSON nothing does.
+ * Reports the progress of the conformance kit: one line per class, failures as they happen. On a
+ * terminal the line is updated while the class runs; in a pipe it is printed when the class
+ * completes; with {@code --json} nothing is printed.
  */
 final class ConformanceProgress {
   private static final String CLEAR = "\r\u001b[K";
@@ -101,7 +102,7 @@ final class ConformanceProgress {
     return done.stream().filter(result -> result.outcome() == outcome).count();
   }
 
-  /** What a sandbox said must not steer the terminal. */
+  /** Replaces control characters, so that output of a sandbox cannot control the terminal. */
   private static String plain(String text) {
     StringBuilder line = new StringBuilder();
     for (int i = 0; i < text.length(); i++) {

@@ -3,7 +3,7 @@ package dev.isola.app.operate;
 import java.util.List;
 import java.util.Locale;
 
-/** How this distribution names and installs what is missing. */
+/** A Linux distribution, with its package names and its install command. */
 enum Distribution {
   DEBIAN("apt install", "debian ubuntu"),
   FEDORA("dnf install", "fedora rhel centos"),
@@ -20,7 +20,7 @@ enum Distribution {
     this.families = families;
   }
 
-  /** Returns the distribution's, by what it says it is or is like. */
+  /** Returns the distribution that {@code os-release} names or resembles. */
   static Distribution of(String osRelease) {
     StringBuilder words = new StringBuilder();
     for (String line : osRelease.lines().toList()) {

@@ -17,7 +17,10 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** {@code isola doctor}: what works on this machine, what does not, and what to do about it. */
+/**
+ * Implements {@code isola doctor}: reports what works on this machine, what does not, and how to
+ * fix it.
+ */
 @Command(
     name = "doctor",
     description = "Tell what works on this machine, what does not, and how to fix it.",
@@ -76,7 +79,7 @@ public final class DoctorCommand implements CliCommand {
       DoctorCheck fact = facts.get(i);
       String mark = fact.warns() ? console.warningMark() : console.statusMark(fact.good());
       table.row(mark, fact.name(), fact.value());
-      // What mends several things in a row is said once.
+      // Print a fix that several adjacent items share only once.
       boolean again = i + 1 < facts.size() && facts.get(i + 1).fix().equals(fact.fix());
       if (!fact.fix().isEmpty() && !again) {
         String text = fact.warns() ? fact.fix() : "fix: " + fact.fix();

@@ -8,14 +8,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A program that is used where it is there.
+ * An external program that Isola uses if it is installed.
  *
- * @param ask the argument that makes it say its version; empty when there is none
- * @param mark the word before the version that counts; empty for the first that it says
- * @param packages its name where that is not the command's; empty where there is no package
- * @param backend whether it runs sandboxes: without a provider that declares it, it is of no use
- * @param gives what is had with it and not without
- * @param flaws see {@link KnownVulnerabilities}
+ * @param versionArgument argument that prints the version; empty if there is none
+ * @param versionPrefix text before the relevant version; empty for the first version printed
+ * @param packages package names; empty if the program is not packaged
+ * @param backend whether it runs sandboxes, and is therefore useless unless a provider declares
+ * it
+ * @param purpose what it enables
+ * @param flaws see {@link KnownFlaws}
  */
 public record HostTool(
     String command,
@@ -28,7 +29,7 @@ public record HostTool(
 
   private static final String ASK = "--version";
 
-  /** What runs sandboxes, then what makes their images, then what makes their networks. */
+  /** Programs that run sandboxes, then programs for images, then programs for networks. */
   public static final List<HostTool> ALL =
       List.of(
           backend("bwrap", "namespaces without a daemon").packaged("bubblewrap"),
@@ -37,7 +38,8 @@ public record HostTool(
           backend("runsc", "gVisor, a kernel of its own for each sandbox")
               .packagedOnlyBy(Distribution.DEBIAN),
           backend("proot", "images without any privilege, without isolation"),
-          // It tells the version of a client; holes are in the engine, which may be elsewhere.
+          // --version prints the client's version, but flaws are in the engine, which may run
+          // elsewhere.
           backend("docker", "containers of Docker's engine")
               .packaged("docker")
               .packaged(Distribution.DEBIAN, "docker.io")
@@ -77,9 +79,9 @@ public record HostTool(
   }
 
   /**
-   * Returns all of them, and the programs that only providers know.
+   * Returns all tools, including programs that only providers declare.
    *
-   * @param declared the programs of each provider, by its name
+   * @param declared programs of each provider, by provider name
    */
   public static List<HostTool> all(Map<String, List<String>> declared) {
     List<HostTool> all = new ArrayList<>(ALL);

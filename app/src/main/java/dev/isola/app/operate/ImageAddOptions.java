@@ -12,7 +12,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options of every command that adds an image, and what it does in the end. */
+/** Options shared by the commands that add an image. */
 final class ImageAddOptions {
   @Option(names = "--replace", description = "Take the place of an image that has the name.")
   private boolean replace;
@@ -29,7 +29,7 @@ final class ImageAddOptions {
       description = "Refuse what has more files, folders and links (4000000).")
   private @Nullable String maxFiles;
 
-  /** Adds the image and tells about it. */
+  /** Adds the image and prints it. */
   int add(CommandContext wiring, String name, ImageSource source) {
     Console console = wiring.console();
     Image image =

@@ -14,7 +14,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola image build}. */
+/** Implements {@code isola image build}. */
 @Command(
     name = "build",
     sortOptions = false,

@@ -11,7 +11,7 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola image check}. */
+/** Implements {@code isola image check}. */
 @Command(
     name = "check",
     description = "Compare every file of an image with what was noted when it was made.",

@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code isola image}: the commands about images, and their help when none is named. */
+/** Implements {@code isola image}: groups the image commands and prints their help. */
 @Command(
     name = "image",
     synopsisSubcommandLabel = "COMMAND",

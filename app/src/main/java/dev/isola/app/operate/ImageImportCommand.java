@@ -8,7 +8,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola image import}. */
+/** Implements {@code isola image import}. */
 @Command(
     name = "import",
     sortOptions = false,

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** {@code isola image list}. */
+/** Implements {@code isola image list}. */
 @Command(name = "list", description = "List the images.")
 final class ImageListCommand implements CliCommand {
   private final CommandContext wiring;

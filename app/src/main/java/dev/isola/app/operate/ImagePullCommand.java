@@ -7,7 +7,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola image pull}. */
+/** Implements {@code isola image pull}. */
 @Command(
     name = "pull",
     sortOptions = false,

@@ -11,7 +11,7 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola image remove}. */
+/** Implements {@code isola image remove}. */
 @Command(name = "remove", description = "Remove images that no sandbox stands on.")
 final class ImageRemoveCommand implements CliCommand {
   private final CommandContext wiring;
@@ -27,7 +27,7 @@ final class ImageRemoveCommand implements CliCommand {
   public int run() {
     Console console = wiring.console();
     ImageStore images = new ImageStore(wiring.dataFolder().path());
-    names.forEach(images::require); // a misspelt one stops all of them
+    names.forEach(images::require); // an unknown name fails before anything is removed
     names.stream().distinct().forEach(images::remove);
     if (console.json()) {
       console.print(Map.of("removed", names));

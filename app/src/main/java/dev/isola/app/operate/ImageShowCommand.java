@@ -10,7 +10,7 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola image show}. */
+/** Implements {@code isola image show}. */
 @Command(name = "show", description = "Tell all that is known about an image.")
 final class ImageShowCommand implements CliCommand {
   private final CommandContext wiring;

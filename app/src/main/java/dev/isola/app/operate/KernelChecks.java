@@ -6,9 +6,12 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** What of the kernel sandboxes are made of. Whatever is tried goes away with the try. */
+/** Checks kernel features that sandboxes need. Probes leave nothing behind. */
 final class KernelChecks {
-  /** Plain folders came sooner, but an image is the lower folder of an overlay. */
+  /**
+   * Earlier kernels support idmapped mounts, but not as the lower layer of an overlay, which is
+   * how images are mounted.
+   */
   private static final Version IDMAPPED_OVERLAY = Version.of("5.19");
 
   private static final String OVERLAY =
@@ -20,7 +23,10 @@ final class KernelChecks {
 
   private KernelChecks() {}
 
-  /** Tries one, because every system has its own switches; names the switch when it fails. */
+  /**
+   * Creates a user namespace, because distributions restrict them in different ways. On failure,
+   * names the restriction.
+   */
   static DoctorCheck userNamespaces() {
     String name = "user namespaces";
     Optional<ProgramProbe> tried = ProgramProbe.run("unshare", "--user", "--map-root-user", "true");
@@ -34,7 +40,7 @@ final class KernelChecks {
     return DoctorCheck.bad(name, obstacle.reason(), obstacle.remedy());
   }
 
-  /** Mounts one in a mount namespace that ends with the command; a user needs a namespace more. */
+  /** Mounts an overlay in a temporary mount namespace; without root also in a user namespace. */
   static DoctorCheck overlay(boolean root) {
     String name = "overlayfs";
     Optional<ProgramProbe> tried =

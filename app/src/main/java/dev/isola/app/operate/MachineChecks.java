@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Looks at the machine for {@code doctor}. Every look is harmless and leaves nothing behind. */
+/** Checks the machine for {@code doctor}. No check changes anything or leaves anything behind. */
 public final class MachineChecks {
   private static final long MEGABYTE = 1024 * 1024;
   private static final long LITTLE_DISK = 1024 * MEGABYTE;
@@ -90,7 +90,7 @@ public final class MachineChecks {
             "cgroups", value + ", without " + String.join(" ", missing), cgroups.remedy());
   }
 
-  /** A hierarchy that is there may still not be ours to use, so this was tried. */
+  /** Reports the limits that were probed, because a hierarchy that exists may not be writable. */
   static DoctorCheck limits(ControlGroups groups) {
     List<String> can = new ArrayList<>();
     List<String> cannot = new ArrayList<>();
@@ -111,7 +111,7 @@ public final class MachineChecks {
         : DoctorCheck.bad("freezing", "not possible", groups.remedy());
   }
 
-  /** The network is tried under the installation's own name, in namespaces of its own. */
+  /** Probes the network in its own namespaces, under the name of this installation. */
   private static DoctorCheck network(DataFolder data) {
     try {
       Prerequisite found = new BridgeNetwork(data.instance()).prerequisite();
@@ -137,7 +137,7 @@ public final class MachineChecks {
     return DoctorCheck.bad("/dev/kvm", "no permission", permission(kvm));
   }
 
-  /** Where a group has it, its members do; making somebody a member of root's is no advice. */
+  /** Suggests the group that owns the device, unless that is root's. */
   private static String permission(Path device) {
     try {
       String group = Files.readAttributes(device, PosixFileAttributes.class).group().getName();
@@ -145,7 +145,7 @@ public final class MachineChecks {
         return "as root: usermod -aG " + group + " YOUR_NAME; then log in again";
       }
     } catch (IOException e) {
-      // The advice without it does as well.
+      // Fall through to the generic advice.
     }
     return "as root: chmod 666 " + device;
   }

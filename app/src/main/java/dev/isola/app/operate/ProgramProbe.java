@@ -10,19 +10,19 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A program that was run to find something out, for a moment and with nothing to read.
+ * Result of running a program briefly, without input.
  *
- * @param output the beginning of what it said, to either stream
+ * @param output the beginning of its output, stdout and stderr combined
  */
 record ProgramProbe(boolean succeeded, String output) {
   private static final Duration PATIENCE = Duration.ofSeconds(3);
 
-  /** How long the last words of a program that has ended may be on their way. */
+  /** Time for remaining output to arrive after the program has exited. */
   private static final Duration GRACE = Duration.ofMillis(300);
 
   private static final int ENOUGH = 8192;
 
-  /** Returns nothing when there is no such program. */
+  /** Runs a program. Returns empty if it does not exist. */
   static Optional<ProgramProbe> run(String... words) {
     Process process;
     try {
@@ -33,10 +33,10 @@ record ProgramProbe(boolean succeeded, String output) {
     try {
       process.getOutputStream().close();
       ByteArrayOutputStream said = new ByteArrayOutputStream();
-      // Not here: who holds the other end may be a child that the program left behind.
+      // Read on another thread: a child that the program left behind may keep the pipe open.
       Thread listener = Thread.startVirtualThread(() -> listen(process, said));
       boolean ended = process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-      // Asked for what it said, not for whether all of it came.
+      // Incomplete output is acceptable.
       boolean _ = listener.join(GRACE);
       return Optional.of(
           new ProgramProbe(
@@ -52,7 +52,7 @@ record ProgramProbe(boolean succeeded, String output) {
     }
   }
 
-  /** Stops when it has heard enough, and then the program has nobody to talk to. */
+  /** Reads up to the limit and then closes the pipe. */
   private static void listen(Process process, ByteArrayOutputStream said) {
     byte[] buffer = new byte[ENOUGH];
     try (InputStream in = process.getInputStream()) {
@@ -64,7 +64,7 @@ record ProgramProbe(boolean succeeded, String output) {
         said.write(buffer, 0, count);
       }
     } catch (IOException e) {
-      // It has ended; what was heard is what there is.
+      // The program has exited; use what was read so far.
     }
   }
 }

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** {@code isola providers}. */
+/** Implements {@code isola providers}. */
 @Command(
     name = "providers",
     description = "List the providers: whether they work here, how strong they are, what they can.")

@@ -20,11 +20,11 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * The programs of this machine that Isola uses: which there are, of which version, and what would
- * be had with the others.
+ * Checks which external programs are installed, in which version, and what the missing ones would
+ * enable.
  *
- * @param folders where to look, in this order
- * @param declared the programs of each provider that this Isola has, by the provider's name
+ * @param folders search path, in order
+ * @param declared programs of each installed provider, by provider name
  */
 public record ToolChecks(
     List<Path> folders,
@@ -33,7 +33,9 @@ public record ToolChecks(
     Map<String, List<String>> declared) {
   private static final int SETUID = 04000;
 
-  /** What the super-user has on the path and others have not, but may run. */
+  /**
+   * Folders that are usually only in root's PATH, although other users can run programs in them.
+   */
   private static final List<String> MORE = List.of("/usr/local/sbin", "/usr/sbin", "/sbin");
 
   public ToolChecks {
@@ -57,12 +59,12 @@ public record ToolChecks(
         declared);
   }
 
-  /** Looks at all that Isola and its providers use. */
+  /** Checks all programs that Isola and its providers use. */
   public List<DoctorCheck> checks() {
     return checks(HostTool.all(declared));
   }
 
-  /** Asks all of them at once: each takes as long as it likes, up to some seconds. */
+  /** Checks all programs concurrently: each may take several seconds. */
   List<DoctorCheck> checks(List<HostTool> tools) {
     List<Callable<DoctorCheck>> questions = new ArrayList<>();
     for (HostTool tool : tools) {
@@ -99,7 +101,7 @@ public record ToolChecks(
     return evaluate(tool, program.get(), said);
   }
 
-  /** Who installs something for Isola wants to know what it will do with it. */
+  /** Names the providers that use a program, to help decide whether to install it. */
   private String provider(HostTool tool) {
     List<String> users =
         declared.entrySet().stream()
@@ -120,7 +122,7 @@ public record ToolChecks(
         .findFirst();
   }
 
-  /** Weighs what a program says of itself. */
+  /** Evaluates the version that a program printed. */
   DoctorCheck evaluate(HostTool tool, Path program, String said) {
     String value = value(tool, program, said);
     Optional<Version> counts = counts(tool, said);
@@ -142,7 +144,7 @@ public record ToolChecks(
       return DoctorCheck.bad(
           tool.command(), value + " has " + names(flaws, name -> true), "install " + newer);
     }
-    // Distributions close holes without a new number.
+    // Distributions fix vulnerabilities without changing the upstream version.
     String packaged = tool.packages().getOrDefault(packages, tool.command());
     String open = names(flaws, name -> !installed.changelogMentions(packaged, name));
     return open.isEmpty()

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Shows the log of a build as it grows: a header for each step, its output indented. */
+/** Prints the log of a build as it grows: a header for each step, its output indented. */
 final class BuildOutput {
   private static final int TAIL = 20;
 
@@ -48,7 +48,7 @@ final class BuildOutput {
     };
   }
 
-  /** Returns the last lines of the step that was shown last. */
+  /** Returns the last lines of the step printed last. */
   List<String> tail() {
     return List.copyOf(tail);
   }

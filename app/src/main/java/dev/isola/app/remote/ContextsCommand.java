@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola contexts}. */
+/** Implements {@code isola contexts}. */
 @Command(
     name = "contexts",
     description = "List the servers that isola login remembers, or choose another.")

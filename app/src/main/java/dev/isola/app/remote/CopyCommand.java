@@ -6,7 +6,7 @@ import dev.isola.client.Isola;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 
-/** {@code isola cp}. */
+/** Implements {@code isola cp}. */
 @Command(
     name = "cp",
     description = {

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code isola create}. */
+/** Implements {@code isola create}. */
 @Command(
     name = "create",
     sortOptions = false,

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code isola events}. */
+/** Implements {@code isola events}. */
 @Command(
     name = "events",
     description = "Show what happens to sandboxes, as it happens, until Ctrl-C.")
@@ -38,7 +38,7 @@ public final class EventsCommand extends RemoteCommand {
   @Override
   int run(Isola isola, Console console) {
     if (sandbox != null) {
-      sandbox(isola, sandbox); // a misspelt one would be silent for ever
+      sandbox(isola, sandbox); // with an invalid id the stream would stay silent forever
     }
     try (EventStream events =
         isola.events(Optional.ofNullable(sandbox), Optional.ofNullable(after))) {

@@ -25,7 +25,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola exec}. */
+/** Implements {@code isola exec}. */
 @CommandLine.Command(
     name = "exec",
     sortOptions = false,

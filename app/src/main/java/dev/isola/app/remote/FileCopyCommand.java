@@ -32,7 +32,7 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Copies files between this host and something of a server that has files. */
+/** Copies files between this host and a sandbox or volume of a server. */
 abstract class FileCopyCommand extends RemoteCommand {
   private static final int BUFFER = 256 * 1024;
 
@@ -55,9 +55,10 @@ abstract class FileCopyCommand extends RemoteCommand {
   private final String example;
 
   /**
-   * @param remote what is of the server: a group that names it, and one that is the path
-   * @param noun what the name is called
-   * @param example of a whole command
+   * @param remote matches a remote path; the first group is the sandbox or volume, the second the
+   * path
+   * @param noun placeholder for the first group in messages
+   * @param example of a complete command
    */
   FileCopyCommand(CommandContext wiring, Pattern remote, String noun, String example) {
     super(wiring);
@@ -66,7 +67,7 @@ abstract class FileCopyCommand extends RemoteCommand {
     this.example = example;
   }
 
-  /** Returns the files of what the command line names. */
+  /** Returns the files of the named sandbox or volume. */
   abstract Files files(Isola isola, String name);
 
   @Override
@@ -161,7 +162,7 @@ abstract class FileCopyCommand extends RemoteCommand {
     return bytes;
   }
 
-  /** In a folder that is there, a copy keeps its name; elsewhere it gets the one that is given. */
+  /** Returns the target path: inside an existing folder, a copy keeps its name. */
   private static String within(Files files, String path, Path local) {
     boolean folder = path.endsWith("/") || files.find(path).filter(FileInfo::isFolder).isPresent();
     return folder ? path.replaceAll("/+$", "") + "/" + local.getFileName() : path;
@@ -174,7 +175,7 @@ abstract class FileCopyCommand extends RemoteCommand {
         new SimpleFileVisitor<>() {
           @Override
           public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-            // As the archive has it: a header, and the content in blocks.
+            // Size in the archive: a header, and the content padded to blocks.
             size.addAndGet(512 + (attributes.isRegularFile() ? attributes.size() + 511 & -512 : 0));
             return FileVisitResult.CONTINUE;
           }
@@ -209,7 +210,7 @@ abstract class FileCopyCommand extends RemoteCommand {
     return file(files.read(path), info, goal, progress(console, info.isFile() ? info.size() : -1));
   }
 
-  /** What the sandbox calls it may be anything; here it has to be one name. */
+  /** Returns the file name that the sandbox reports, which is untrusted. */
   private static String name(FileInfo info) {
     String name = info.name();
     if (name.isEmpty() || name.equals(".") || name.equals("..") || name.indexOf('/') >= 0) {
@@ -219,7 +220,7 @@ abstract class FileCopyCommand extends RemoteCommand {
     return name;
   }
 
-  /** Appears whole or not at all. */
+  /** Writes the file atomically. */
   private static long file(InputStream content, FileInfo info, Path goal, ProgressBar progress)
       throws IOException {
     Optional<Path> parent = Optional.ofNullable(goal.getParent());

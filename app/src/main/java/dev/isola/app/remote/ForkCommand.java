@@ -13,7 +13,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola fork}. */
+/** Implements {@code isola fork}. */
 @Command(
     name = "fork",
     description = {

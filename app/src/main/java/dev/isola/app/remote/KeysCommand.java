@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code isola keys}: the commands about keys, and their help when none is named. */
+/** Implements {@code isola keys}: groups the key commands and prints their help. */
 @Command(
     name = "keys",
     synopsisSubcommandLabel = "COMMAND",

@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola keys create}. */
+/** Implements {@code isola keys create}. */
 @Command(name = "create", description = "Make a key and print it, this once.")
 final class KeysCreateCommand extends RemoteCommand {
   @Option(

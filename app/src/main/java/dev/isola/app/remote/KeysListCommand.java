@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** {@code isola keys ls}. */
+/** Implements {@code isola keys ls}. */
 @Command(name = "ls", description = "List the keys, without the keys themselves.")
 final class KeysListCommand extends RemoteCommand {
   KeysListCommand(CommandContext wiring) {

@@ -10,7 +10,7 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola keys rm}. */
+/** Implements {@code isola keys rm}. */
 @Command(name = "rm", description = "Revoke keys at once.")
 final class KeysRemoveCommand extends RemoteCommand {
   @Parameters(paramLabel = "NAME", arity = "1..*", description = "The keys.")

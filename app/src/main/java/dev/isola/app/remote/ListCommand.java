@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code isola ls}. */
+/** Implements {@code isola ls}. */
 @Command(name = "ls", description = "List the sandboxes of a server.")
 public final class ListCommand extends RemoteCommand {
   @Option(

@@ -21,7 +21,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola login}. */
+/** Implements {@code isola login}. */
 @Command(
     name = "login",
     description = {
@@ -55,7 +55,7 @@ public final class LoginCommand implements CliCommand {
           "--name '" + chosen + "' is not a name", "take letters, digits, - and _");
     }
     try {
-      IsolaOptions.of(url, "-"); // a wrong URL is told before the key is asked for
+      IsolaOptions.of(url, "-"); // reject an invalid URL before prompting for the key
       IsolaOptions options = IsolaOptions.of(url, key());
       try (Isola isola = Isola.connect(options)) {
         isola.list(SandboxFilter.ALL.state("creating"));
@@ -118,7 +118,7 @@ public final class LoginCommand implements CliCommand {
       wiring.environment().err().write(text.getBytes(StandardCharsets.UTF_8));
       wiring.environment().err().flush();
     } catch (IOException e) {
-      // The key can be typed without it.
+      // The prompt is optional.
     }
   }
 
@@ -131,7 +131,7 @@ public final class LoginCommand implements CliCommand {
         line.write(c);
       }
     } catch (IOException e) {
-      // What came so far is no key then.
+      // An incomplete key is rejected by the server.
     }
     return line.toString(StandardCharsets.UTF_8).strip();
   }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola logout}. */
+/** Implements {@code isola logout}. */
 @Command(name = "logout", description = "Forget a server and its key.")
 public final class LogoutCommand implements CliCommand {
   private final CommandContext wiring;

@@ -19,7 +19,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola logs}. */
+/** Implements {@code isola logs}. */
 @Command(
     name = "logs",
     description = {

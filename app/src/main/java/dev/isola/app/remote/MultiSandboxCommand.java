@@ -14,7 +14,10 @@ import java.util.Map;
 import java.util.function.Consumer;
 import picocli.CommandLine.Parameters;
 
-/** A command that does one thing to sandboxes, each on its own: one that fails stops no other. */
+/**
+ * A command that applies one operation to several sandboxes. A failure does not affect the
+ * others.
+ */
 abstract class MultiSandboxCommand extends RemoteCommand {
   @Parameters(paramLabel = "ID", arity = "1..*", description = "The sandboxes.")
   private List<String> ids = new ArrayList<>();
@@ -23,7 +26,7 @@ abstract class MultiSandboxCommand extends RemoteCommand {
     super(wiring);
   }
 
-  /** Tells each failure but the last, which is thrown. */
+  /** Reports every failure except the last, which is thrown. */
   final int forEach(Isola isola, Console console, String done, Consumer<Sandbox> action) {
     List<Sandbox> sandboxes = ids.stream().distinct().map(id -> sandbox(isola, id)).toList();
     List<String> good = new ArrayList<>();

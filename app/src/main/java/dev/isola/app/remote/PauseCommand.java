@@ -7,7 +7,7 @@ import dev.isola.client.Sandbox;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code isola pause}. */
+/** Implements {@code isola pause}. */
 @Command(name = "pause", description = "Freeze sandboxes, with their processes in memory.")
 public final class PauseCommand extends MultiSandboxCommand {
   @Option(names = "--stop", description = "End their processes and keep their files only.")

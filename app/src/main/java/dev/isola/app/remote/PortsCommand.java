@@ -17,7 +17,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola ports}. */
+/** Implements {@code isola ports}. */
 @Command(
     name = "ports",
     sortOptions = false,

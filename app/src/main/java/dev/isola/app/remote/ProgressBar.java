@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
-/** A bar that shows how far a copy is; only where a person looks at a terminal. */
+/** Progress bar of a copy. Shown on terminals only. */
 public final class ProgressBar implements AutoCloseable {
   private static final int WIDTH = 30;
   private static final long REDRAW_NANOS = Duration.ofMillis(100).toNanos();
@@ -19,9 +19,7 @@ public final class ProgressBar implements AutoCloseable {
   private long done;
   private boolean any;
 
-  /**
-   * @param total how many bytes there are; negative when nobody knows
-   */
+  /** @param total number of bytes; negative if unknown */
   ProgressBar(CliEnvironment host, boolean shown, long total) {
     this.host = host;
     this.shown = shown;
@@ -64,7 +62,7 @@ public final class ProgressBar implements AutoCloseable {
       host.err().write(text.getBytes(StandardCharsets.UTF_8));
       host.err().flush();
     } catch (IOException e) {
-      // A bar that nobody sees.
+      // Progress is optional.
     }
   }
 

@@ -18,7 +18,7 @@ import org.snakeyaml.engine.v2.events.Event;
 import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
-/** The file of a recipe: YAML, or JSON, which is YAML too. */
+/** Reads recipe files, in YAML or JSON (a subset of YAML). */
 final class RecipeFile {
   static final String NAME = "isola-template.yaml";
 
@@ -30,9 +30,9 @@ final class RecipeFile {
   private RecipeFile() {}
 
   /**
-   * Reads a recipe and checks it.
+   * Reads and checks a recipe.
    *
-   * @throws dev.isola.spi.error.InvalidRequest naming everything that is wrong with it
+   * @throws dev.isola.spi.error.InvalidRequest listing every error in it
    */
   static Map<String, Object> read(Path file) {
     Map<String, Object> document = parsed(file);
@@ -72,7 +72,9 @@ final class RecipeFile {
     }
   }
 
-  /** The parser's events come one by one; what loads them calls itself for each level. */
+  /**
+   * Limits the nesting depth, because the loader is recursive. The parser's event stream is not.
+   */
   private static void refuseDeep(Path file, String text) {
     int depth = 0;
     for (Event event : new Parse(SETTINGS).parseString(text)) {

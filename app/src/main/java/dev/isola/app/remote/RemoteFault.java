@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Says what a server said in the words of the command line. */
+/** Converts errors of the server to errors of the command line. */
 final class RemoteFault {
   private static final Map<String, ErrorCode> CODES =
       Stream.of(ErrorCode.values()).collect(Collectors.toMap(ErrorCode::name, code -> code));
@@ -51,7 +51,7 @@ final class RemoteFault {
     };
   }
 
-  /** A code of a newer server is taken for one of its class. */
+  /** Maps an unknown code of a newer server by its exception class. */
   private static ErrorCode code(IsolaException e) {
     ErrorCode known = CODES.get(e.code());
     if (known != null) {

@@ -11,14 +11,14 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Optional;
 
-/** Writes the output of a command on a server as it comes, and says how it ended. */
+/** Prints the output of a remote command as it arrives, and reports its exit. */
 final class RemoteOutput {
   private RemoteOutput() {}
 
   /**
-   * Copies output up to {@code end}, or all of it until the command has ended.
+   * Copies output up to offset {@code end}, or until the command exits.
    *
-   * @throws IOException when nobody reads ours any more
+   * @throws IOException if standard output is closed
    */
   static void copy(CliEnvironment host, Execution execution, long end) throws IOException {
     while (execution.offset() < end) {
@@ -41,7 +41,7 @@ final class RemoteOutput {
     }
   }
 
-  /** Says why a command ended where its exit code alone does not, and returns that code. */
+  /** Reports why a command ended if its exit code does not tell, and returns the exit code. */
   static int reportExit(CliEnvironment host, Exit exit) {
     switch (exit) {
       case Exit.TimedOut(var after) ->

@@ -21,9 +21,9 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** Joins the caller's terminal and one on a server: keys, screen, window size, and leaving. */
+/** Connects the user's terminal with one on a server: input, output, window size and detaching. */
 final class RemoteTerminal {
-  /** A server that is restarted is back sooner; then nothing is said. */
+  /** A restarting server is usually back sooner; no message is printed until then. */
   private static final long SILENT_NANOS = Duration.ofSeconds(5).toNanos();
 
   private static final int KEYS = 4096;
@@ -43,7 +43,7 @@ final class RemoteTerminal {
     this.terminal = terminal;
   }
 
-  /** Starts a command on a terminal of the size of ours. */
+  /** Starts a command on a terminal of the same size as the user's. */
   static int start(CliEnvironment host, Sandbox sandbox, Command command) {
     need(host);
     String type = host.variables().getOrDefault("TERM", "");
@@ -58,7 +58,7 @@ final class RemoteTerminal {
     }
   }
 
-  /** Comes back to a command on a terminal; what is kept of its screen is shown again. */
+  /** Attaches to a command on a terminal and replays the retained output. */
   static int attach(CliEnvironment host, Sandbox sandbox, String execution) {
     need(host);
     ExecutionInfo info = sandbox.execution(execution, 0).info();
@@ -101,7 +101,7 @@ final class RemoteTerminal {
     } catch (IOException closed) {
       return ExitCodes.OUTPUT_CLOSED;
     }
-    here.close(); // before a line of ours is written
+    here.close(); // restore the terminal before printing
     if (exit.isEmpty()) {
       ErrorReport.writeLine(host, "detached; " + comeBack());
       return ExitCodes.OK;
@@ -113,7 +113,7 @@ final class RemoteTerminal {
     return "isola shell " + sandbox + " --attach " + terminal.id() + " comes back";
   }
 
-  /** Returns how the command ended; empty when it was left. */
+  /** Shows output until the command exits. Returns its exit, or empty after a detach. */
   private Optional<Exit> show() throws IOException {
     try {
       for (var next = terminal.read(); next.isPresent(); next = terminal.read()) {
@@ -148,7 +148,7 @@ final class RemoteTerminal {
         }
       }
     } catch (IOException | RuntimeException e) {
-      // The command has ended, or the server is gone: the reader of the screen says so.
+      // The command has exited or the connection is lost; the output thread reports it.
     }
   }
 
@@ -170,13 +170,13 @@ final class RemoteTerminal {
     }
   }
 
-  /** The terminal is raw: a line needs both of its ends. */
+  /** In raw mode a line break needs an explicit carriage return. */
   private void say(String line) {
     try {
       host.err().write(("\r\nisola: " + line + "\r\n").getBytes(StandardCharsets.UTF_8));
       host.err().flush();
     } catch (IOException e) {
-      // There is nobody to tell.
+      // Standard error is closed.
     }
   }
 }

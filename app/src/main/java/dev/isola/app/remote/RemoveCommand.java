@@ -6,7 +6,7 @@ import dev.isola.client.Isola;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code isola rm}. */
+/** Implements {@code isola rm}. */
 @Command(name = "rm", description = "Destroy sandboxes; nothing of them is left.")
 public final class RemoveCommand extends MultiSandboxCommand {
   @Option(

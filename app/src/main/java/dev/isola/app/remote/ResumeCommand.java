@@ -6,7 +6,7 @@ import dev.isola.client.Isola;
 import dev.isola.client.Sandbox;
 import picocli.CommandLine.Command;
 
-/** {@code isola resume}. */
+/** Implements {@code isola resume}. */
 @Command(name = "resume", description = "Make paused or stopped sandboxes run again.")
 public final class ResumeCommand extends MultiSandboxCommand {
   public ResumeCommand(CommandContext wiring) {

@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /**
- * Which server a command is for: {@code --server}, then {@code --context}, then {@code ISOLA_URL},
- * then the context of the last login. {@code ISOLA_API_KEY} is the key wherever it is set.
+ * Options that select the server. Precedence: {@code --server}, {@code --context}, {@code
+ * ISOLA_URL}, the context of the last login. {@code ISOLA_API_KEY}, if set, is always the key.
  */
 final class ServerOptions {
   private static final String LOOPBACK = "http://127.0.0.1:7777";
 
-  /** A server and a key of it. */
+  /** A server and a key for it. */
   record Server(String url, String key) {
     @Override
     public String toString() {

@@ -12,7 +12,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola shell}. */
+/** Implements {@code isola shell}. */
 @Command(
     name = "shell",
     sortOptions = false,
@@ -74,7 +74,10 @@ public final class ShellCommand extends RemoteCommand {
     return RemoteTerminal.attach(wiring.environment(), sandbox, attach);
   }
 
-  /** Behind the id options are words; the one that people write there is understood. */
+  /**
+   * Returns the arguments after the id. Options are literal there, except for {@code --attach},
+   * which users commonly write last.
+   */
   private List<String> rest() {
     if (words.size() == 2
         && (words.getFirst().equals("--attach") || words.getFirst().equals("-a"))) {

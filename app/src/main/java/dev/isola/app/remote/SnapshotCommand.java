@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code isola snapshot}: the commands about snapshots, and their help when none is named. */
+/** Implements {@code isola snapshot}: groups the snapshot commands and prints their help. */
 @Command(
     name = "snapshot",
     synopsisSubcommandLabel = "COMMAND",

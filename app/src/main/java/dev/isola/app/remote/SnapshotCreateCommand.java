@@ -16,7 +16,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola snapshot create}. */
+/** Implements {@code isola snapshot create}. */
 @Command(name = "create", description = "Take a snapshot of a sandbox and print its id.")
 final class SnapshotCreateCommand extends RemoteCommand {
   @Parameters(paramLabel = "SANDBOX", description = "The sandbox.")

@@ -10,7 +10,7 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola snapshot diff}. */
+/** Implements {@code isola snapshot diff}. */
 @Command(
     name = "diff",
     description =

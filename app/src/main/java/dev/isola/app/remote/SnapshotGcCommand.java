@@ -9,7 +9,7 @@ import dev.isola.client.Snapshots;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** {@code isola snapshot gc}. */
+/** Implements {@code isola snapshot gc}. */
 @Command(name = "gc", description = "Free what no snapshot needs.")
 final class SnapshotGcCommand extends RemoteCommand {
 

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** {@code isola snapshot ls}. */
+/** Implements {@code isola snapshot ls}. */
 @Command(name = "ls", description = "List snapshots, oldest first.")
 final class SnapshotListCommand extends RemoteCommand {
 

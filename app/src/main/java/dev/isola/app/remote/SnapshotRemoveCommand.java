@@ -10,7 +10,7 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola snapshot rm}. */
+/** Implements {@code isola snapshot rm}. */
 @Command(name = "rm", description = "Remove snapshots; gc frees their space.")
 final class SnapshotRemoveCommand extends RemoteCommand {
   @Parameters(paramLabel = "SNAPSHOT", arity = "1..*", description = "The snapshots.")

@@ -12,7 +12,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola snapshot restore}. */
+/** Implements {@code isola snapshot restore}. */
 @Command(name = "restore", description = "Make a sandbox from a snapshot and print its id.")
 final class SnapshotRestoreCommand extends RemoteCommand {
   @Parameters(paramLabel = "SNAPSHOT", description = "The snapshot.")

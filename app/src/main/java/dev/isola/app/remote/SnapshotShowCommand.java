@@ -10,7 +10,7 @@ import dev.isola.client.SnapshotInfo;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola snapshot show}. */
+/** Implements {@code isola snapshot show}. */
 @Command(name = "show", description = "Show all that is known of a snapshot.")
 final class SnapshotShowCommand extends RemoteCommand {
   @Parameters(paramLabel = "SNAPSHOT", description = "The snapshot.")

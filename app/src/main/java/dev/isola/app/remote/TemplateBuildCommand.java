@@ -20,7 +20,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola template build}. */
+/** Implements {@code isola template build}. */
 @Command(
     name = "build",
     sortOptions = false,

@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code isola template}: the commands about templates, and their help when none is named. */
+/** Implements {@code isola template}: groups the template commands and prints their help. */
 @Command(
     name = "template",
     synopsisSubcommandLabel = "COMMAND",

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** {@code isola template ls}. */
+/** Implements {@code isola template ls}. */
 @Command(name = "ls", description = "List templates, by name.")
 final class TemplateListCommand extends RemoteCommand {
 

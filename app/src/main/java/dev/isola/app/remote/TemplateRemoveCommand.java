@@ -10,7 +10,7 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola template rm}. */
+/** Implements {@code isola template rm}. */
 @Command(name = "rm", description = "Remove templates with their images and builds.")
 final class TemplateRemoveCommand extends RemoteCommand {
   @Parameters(paramLabel = "NAME", arity = "1..*", description = "The templates.")

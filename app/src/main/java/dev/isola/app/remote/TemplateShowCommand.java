@@ -15,7 +15,7 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola template show}. */
+/** Implements {@code isola template show}. */
 @Command(name = "show", description = "Show all that is known of a template, and its builds.")
 final class TemplateShowCommand extends RemoteCommand {
   @Parameters(paramLabel = "NAME", description = "The template.")

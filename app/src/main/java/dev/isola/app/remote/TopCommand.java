@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code isola top}. */
+/** Implements {@code isola top}. */
 @Command(name = "top", description = "Show what running sandboxes use, until q or Ctrl-C.")
 public final class TopCommand extends RemoteCommand {
   private static final int EVERY_SECONDS = 2;
@@ -52,7 +52,7 @@ public final class TopCommand extends RemoteCommand {
   }
 
   private int live(Isola isola, Console console, UsageTable table) {
-    List<UsageTable.Row> rows = table.measure(isola); // an error is told on the usual screen
+    List<UsageTable.Row> rows = table.measure(isola); // an error is printed on the normal screen
     CountDownLatch ended = new CountDownLatch(1);
     Thread putBack = new Thread(() -> console.print(USUAL_SCREEN), "isola-screen");
     Runtime.getRuntime().addShutdownHook(putBack);
@@ -70,7 +70,7 @@ public final class TopCommand extends RemoteCommand {
           rows = table.measure(isola);
           remark = "";
         } catch (IsolaException e) {
-          remark = CellFormat.text(e.problem().detail()); // it may be back soon
+          remark = CellFormat.text(e.problem().detail()); // the server may recover
         }
       } while (true);
     } catch (InterruptedException e) {
@@ -81,12 +81,12 @@ public final class TopCommand extends RemoteCommand {
       try {
         Runtime.getRuntime().removeShutdownHook(putBack);
       } catch (IllegalStateException e) {
-        // The process is ending already.
+        // The JVM is already shutting down.
       }
     }
   }
 
-  /** Returns the whole screen, cut to its size, so that nothing scrolls. */
+  /** Returns the whole screen, truncated to its size to prevent scrolling. */
   private static String screen(TerminalSize size, List<UsageTable.Row> rows, String remark) {
     String head =
         rows.size()
@@ -111,7 +111,7 @@ public final class TopCommand extends RemoteCommand {
         key = wiring.environment().in().read();
       }
     } catch (IOException e) {
-      // No keys any more; then it ends.
+      // Standard input is closed; exit.
     }
     ended.countDown();
   }

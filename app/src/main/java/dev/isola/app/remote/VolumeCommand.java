@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code isola volume}: the commands about volumes, and their help when none is named. */
+/** Implements {@code isola volume}: groups the volume commands and prints their help. */
 @Command(
     name = "volume",
     synopsisSubcommandLabel = "COMMAND",

@@ -6,7 +6,7 @@ import dev.isola.client.Isola;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 
-/** {@code isola volume cp}. */
+/** Implements {@code isola volume cp}. */
 @Command(
     name = "cp",
     description = {

@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola volume create}. */
+/** Implements {@code isola volume create}. */
 @Command(name = "create", description = "Create a volume; prints its name.")
 final class VolumeCreateCommand extends RemoteCommand {
   @Option(

@@ -12,7 +12,7 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola volume files}. */
+/** Implements {@code isola volume files}. */
 @Command(name = "files", description = "List a folder of a volume.")
 final class VolumeFilesCommand extends RemoteCommand {
   @Parameters(index = "0", paramLabel = "NAME", description = "The volume.")

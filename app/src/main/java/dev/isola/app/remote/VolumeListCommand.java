@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** {@code isola volume ls}. */
+/** Implements {@code isola volume ls}. */
 @Command(name = "ls", description = "List volumes, by name.")
 final class VolumeListCommand extends RemoteCommand {
 

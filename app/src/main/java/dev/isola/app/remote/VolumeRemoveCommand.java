@@ -10,7 +10,7 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola volume rm}. */
+/** Implements {@code isola volume rm}. */
 @Command(name = "rm", description = "Remove volumes with their files.")
 final class VolumeRemoveCommand extends RemoteCommand {
   @Parameters(paramLabel = "NAME", arity = "1..*", description = "The volumes.")

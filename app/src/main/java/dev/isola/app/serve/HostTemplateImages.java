@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** The images in the data folder, for templates. */
+/** Gives template builds access to the images in the data folder. */
 record HostTemplateImages(ImageStore store) implements TemplateImages {
   private static final String PULLED = "from-";
   private static final int LONGEST_NAME = 63;
@@ -47,7 +47,7 @@ record HostTemplateImages(ImageStore store) implements TemplateImages {
       } catch (Conflict e) {
         if (store.find(name).isEmpty()) {
           throw e;
-        } // another build was quicker
+        } // a concurrent build added it
       }
     }
     return name;
@@ -63,7 +63,7 @@ record HostTemplateImages(ImageStore store) implements TemplateImages {
     try {
       store.remove(name);
     } catch (NotFound already) {
-      // as it should be
+      // already removed
     }
   }
 }

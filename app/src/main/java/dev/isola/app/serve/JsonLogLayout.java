@@ -6,7 +6,7 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** One JSON object a line, for programs. */
+/** Formats log lines as JSON objects. */
 public record JsonLogLayout() implements LogLayout {
   @Override
   public String message(Instant at, String level, String sentence) {

@@ -14,7 +14,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** Where the configuration says that the ledger is. Nothing of its URL is ever repeated. */
+/**
+ * Determines the location of the ledger from the configuration. Error messages never contain the
+ * URL, which may hold a password.
+ */
 final class LedgerLocation {
   private LedgerLocation() {}
 
@@ -48,7 +51,7 @@ final class LedgerLocation {
               ErrorCode.INVALID_REQUEST,
               "store.url is not a URL of PostgreSQL",
               "write postgresql://USER:PASSWORD@HOST:PORT/DATABASE")
-          .exception(); // without the cause, which quotes it
+          .exception(); // without the cause, whose message contains the URL
     }
   }
 

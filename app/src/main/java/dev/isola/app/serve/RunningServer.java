@@ -37,11 +37,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A server with everything it needs. The ledger comes first, because it says who may come in; then
- * the port; then what takes its time. It ends in the reverse order.
+ * A running server with all its parts. Opens the ledger first, because it holds the API keys,
+ * then the port, then the slower parts. Closes them in reverse order.
  */
 public final class RunningServer implements AutoCloseable {
-  /** How long requests under way may take when the server ends. */
+  /** Time that requests in progress get to complete when the server stops. */
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   private final ServeLog log;
@@ -54,7 +54,7 @@ public final class RunningServer implements AutoCloseable {
     this.log = log;
   }
 
-  /** Starts; when this returns, sandboxes can be made. */
+  /** Starts a server. When this method returns, sandboxes can be created. */
   public static RunningServer open(
       CliEnvironment host, Config config, InstantSource clock, ServeLog log) {
     RunningServer running = new RunningServer(log);
@@ -141,7 +141,8 @@ public final class RunningServer implements AutoCloseable {
   }
 
   /**
-   * Where nobody else can come in, the first key is made and shown; elsewhere there must be one.
+   * Opens the API keys. On a loopback address, creates and prints the first key; on any other
+   * address a key must exist.
    */
   private static ApiKeys keys(
       CliEnvironment host, Config config, Ledger ledger, InstantSource clock, ServeLog log) {
@@ -167,11 +168,11 @@ public final class RunningServer implements AutoCloseable {
       host.out().write(text.getBytes(StandardCharsets.UTF_8));
       host.out().flush();
     } catch (IOException e) {
-      // Nobody reads it; whoever set the port knows it.
+      // Standard output is closed; the port may still be known from the configuration.
     }
   }
 
-  /** Waits until somebody ends the server. */
+  /** Waits until the server is stopped. */
   void await() {
     try {
       ended.await();
@@ -199,7 +200,7 @@ public final class RunningServer implements AutoCloseable {
       try {
         Runtime.getRuntime().removeShutdownHook(hook);
       } catch (IllegalStateException e) {
-        // It is the hook that runs.
+        // The shutdown hook is running this method.
       }
     }
   }

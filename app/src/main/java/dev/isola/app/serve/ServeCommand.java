@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code isola serve}. */
+/** Implements {@code isola serve}. */
 @Command(name = "serve", description = "Serve the HTTP API, until SIGTERM or Ctrl-C.")
 public final class ServeCommand implements CliCommand {
   private final CommandContext wiring;

@@ -19,15 +19,13 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
-/** What config says of the server besides its address. */
+/** Reads the server's options from the configuration, except the address. */
 final class ServeOptions {
   private static final String AUDIT = "audit.jsonl";
 
   private ServeOptions() {}
 
-  /**
-   * @param ends learns what is to be closed
-   */
+  /** @param ends receives the actions that close what is opened here */
   static HttpServerOptions of(
       Config config,
       DataFolder data,

@@ -12,7 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What {@code doctor} finds of the machine and its programs, for who asks a server. */
+/** Collects the results of {@code doctor} about the machine and its tools for the setup API. */
 final class SetupSteps {
   private SetupSteps() {}
 

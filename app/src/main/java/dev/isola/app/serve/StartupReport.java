@@ -21,14 +21,18 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What a server says when it has started: one line about providers. A machine lacks most of them;
- * only one that the operator named in the configuration and that does not work is a warning.
+ * Log messages of a server that has started: one line about the providers. Most machines support
+ * only a few of them, so only a provider that the configuration names and that does not work is a
+ * warning.
  */
 record StartupReport(Config config, Readiness readiness, ServeLog log) {
-  /** More names than a person reads. */
+  /** Maximum number of names listed. */
   private static final int MOST_NAMES = 8;
 
-  /** Returns the first line: where the server listens, and how it is reached when that differs. */
+  /**
+   * Returns the first line: the address that the server listens on, and the names it is reachable
+   * under if they differ.
+   */
   static String listeningLine(IsolaServer server, MachineNames names, List<String> domains) {
     String line = "Isola listening on " + server.url();
     if (names.all().isEmpty()) {

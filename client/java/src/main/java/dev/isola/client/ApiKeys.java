@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The keys of a server; for keys with scope admin. */
+/** API keys of a server. Requires a key with scope admin. */
 public final class ApiKeys {
-  /** A key, without the key itself. */
+  /** Description of a key, without its secret. */
   public record ApiKey(
       String name,
       String scope,
@@ -25,7 +25,7 @@ public final class ApiKeys {
     }
   }
 
-  /** A key that was just made; {@code key} is shown this once. */
+  /** A newly created key. {@code key} is the secret, which the server returns only this once. */
   public record CreatedKey(String name, String scope, String key) {
     @Override
     public String toString() {
@@ -46,6 +46,8 @@ public final class ApiKeys {
   }
 
   /**
+   * Creates a key.
+   *
    * @param scope read, use or admin
    */
   public CreatedKey create(String name, String scope) {

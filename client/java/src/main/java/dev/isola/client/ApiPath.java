@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The path and query of a request. Whatever a caller names stays within its place. */
+/**
+ * Path and query of a request. Segments are percent-encoded, so that an id or file name cannot
+ * change the path.
+ */
 record ApiPath(String text) {
   static ApiPath of(String... parts) {
     return new ApiPath(

@@ -6,7 +6,7 @@ import java.io.InputStream;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 
-/** Counts what passes, and tells how much it was so far. */
+/** Counts the bytes read and reports the total. */
 final class CountingInputStream extends FilterInputStream {
   private final LongConsumer progress;
   private final AtomicLong count = new AtomicLong();

@@ -7,14 +7,14 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What happens to sandboxes, as it happens. It goes on where it was after the connection broke or
- * the server was restarted.
+ * Stream of lifecycle events. Resumes by itself after a broken connection or a restart of the
+ * server.
  */
 public final class EventStream implements AutoCloseable {
   /**
-   * One event.
+   * A lifecycle event.
    *
-   * @param number counts up; what to begin after next time
+   * @param number increases; pass it as {@code after} to continue behind this event
    * @param type such as spawn, ready, stateChange, error, terminate
    */
   public record Event(
@@ -35,13 +35,13 @@ public final class EventStream implements AutoCloseable {
     this.following = new ReconnectingStream(transport, this::address, "the events were");
   }
 
-  /** Begins now, so that nothing is missed between this and the first {@link #next()}. */
+  /** Connects immediately, so that no event is missed before the first {@link #next()}. */
   EventStream connect() {
     following.connect();
     return this;
   }
 
-  /** Waits for the next event. There is always one more. */
+  /** Waits for the next event. The stream never ends. */
   public Event next() {
     return following.next(this::read);
   }

@@ -14,12 +14,12 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command in the background. Its output is a stream that goes on where it was after the
- * connection broke or the server was restarted; nothing comes twice, and what is kept no longer is
- * told as a {@link Output.Gap}.
+ * A command running in the background. The output stream resumes by itself after a broken
+ * connection or a restart of the server. No output is delivered twice; output that the server no
+ * longer retains is reported as an {@link Output.Gap}.
  *
- * <p>One thread reads; {@link #stdin()}, {@link #signal} and {@link #kill} are for any. Closing
- * ends the reading, not the command.
+ * <p>Only one thread may read; {@link #stdin()}, {@link #signal} and {@link #kill} are
+ * thread-safe. Closing stops reading, not the command.
  */
 public final class Execution implements AutoCloseable {
   private final Transport transport;
@@ -41,12 +41,15 @@ public final class Execution implements AutoCloseable {
             "the execution was");
   }
 
-  /** Returns what names it within its sandbox, also for a later {@link Sandbox#execution}. */
+  /**
+   * Returns the id, unique within the sandbox. Pass it to {@link Sandbox#execution} to continue
+   * later.
+   */
   public String id() {
     return id;
   }
 
-  /** Returns where the next piece starts. */
+  /** Returns the offset of the next output. */
   public long offset() {
     return offset;
   }
@@ -55,7 +58,9 @@ public final class Execution implements AutoCloseable {
     return ExecutionInfo.read(transport.get(address));
   }
 
-  /** Waits for the next piece of output; empty when the command has ended and all was read. */
+  /**
+   * Waits for the next output. Returns empty once the command has exited and all output is read.
+   */
   public Optional<Output> read() {
     while (exit == null) {
       Optional<Output> piece = following.next(this::take);
@@ -73,7 +78,7 @@ public final class Execution implements AutoCloseable {
         Output.Data data =
             new Output.Data(channel(fields), fields.integer("offset"), bytes(fields)).from(offset);
         if (data.end() <= offset) {
-          return Optional.empty(); // it was read before
+          return Optional.empty(); // already read
         }
         return Optional.of(advance(data));
       }
@@ -86,7 +91,7 @@ public final class Execution implements AutoCloseable {
         following.disconnect();
       }
       case "error" -> throw streamError(fields).exception();
-      default -> {} // something newer
+      default -> {} // event type of a newer server
     }
     return Optional.empty();
   }
@@ -124,7 +129,10 @@ public final class Execution implements AutoCloseable {
     }
   }
 
-  /** An error in the midst of a stream: the sandbox cannot be reached, or is gone. */
+  /**
+   * Returns the problem for an error event within a stream: the sandbox is unreachable or
+   * destroyed.
+   */
   static Problem streamError(JsonFields fields) {
     String code = fields.text("code");
     boolean passing = code.equals("PROVIDER_UNAVAILABLE") || code.equals("OUTCOME_UNKNOWN");
@@ -139,15 +147,15 @@ public final class Execution implements AutoCloseable {
         Map.of());
   }
 
-  /** Reads whatever is left and returns how the command ended. */
+  /** Discards the remaining output and returns how the command ended. */
   public Exit await() {
     while (read().isPresent()) {
-      // Nobody wants it; but who does not read holds the command back.
+      // Unread output would block the command.
     }
     return ended();
   }
 
-  /** Copies what is left of the output, each channel to its stream, and returns the end. */
+  /** Copies the remaining output, each channel to its stream, and returns how the command ended. */
   public Exit copyTo(OutputStream out, OutputStream err) throws IOException {
     for (Optional<Output> piece = read(); piece.isPresent(); piece = read()) {
       if (piece.get() instanceof Output.Data data) {
@@ -168,8 +176,9 @@ public final class Execution implements AutoCloseable {
   }
 
   /**
-   * Returns its input, for a command that was started with it. Each write is a request that returns
-   * when the command's side has taken it; closing is the end of the input.
+   * Returns the standard input of a command that was started with it. Every write is one request,
+   * which returns when the command's side has accepted the bytes. Closing the stream closes the
+   * input.
    */
   public OutputStream stdin() {
     return new Stdin();
@@ -180,7 +189,7 @@ public final class Execution implements AutoCloseable {
     transport.post(address.resolve("signal"), Map.of("signal", signal));
   }
 
-  /** Kills the command and everything it started. */
+  /** Kills the command and all its descendants. */
   public void kill() {
     signal("KILL");
   }
@@ -215,7 +224,7 @@ public final class Execution implements AutoCloseable {
             to,
             "application/octet-stream",
             BodyPublishers.ofByteArray(bytes, from, length),
-            System::nanoTime); // a command may read as slowly as it likes
+            System::nanoTime); // no timeout: the command may read slowly
       } catch (IsolaException e) {
         throw new IOException(e.getMessage(), e);
       }

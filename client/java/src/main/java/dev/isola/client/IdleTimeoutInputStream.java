@@ -5,8 +5,8 @@ import java.io.InputStream;
 import java.time.Duration;
 
 /**
- * A body of an answer that fails when nothing comes for too long. A reader that is slow itself is
- * not hurried.
+ * Response body with an idle timeout. The time between reads does not count, so that a slow
+ * reader is not affected.
  */
 final class IdleTimeoutInputStream extends InputStream {
   private static final long NOT_READING = 0;
@@ -35,7 +35,7 @@ final class IdleTimeoutInputStream extends InputStream {
         }
       }
     } catch (InterruptedException | IOException e) {
-      // It was closed, or is as good as closed.
+      // The stream is closed.
     }
   }
 

@@ -5,13 +5,13 @@ import java.net.URI;
 import java.time.Duration;
 
 /**
- * How to reach a server, and how patient to be.
+ * Connection options of a client.
  *
- * @param url where it listens; http or https
- * @param key one of its keys
- * @param timeout for the answer to a request that should be quick
- * @param reconnectFor how long streams and terminals try to go on after the connection broke
- * @param attempts how often a request is sent that may safely be repeated
+ * @param url of the server; http or https
+ * @param key API key
+ * @param timeout of short requests
+ * @param reconnectFor how long streams and terminals try to reconnect after the connection broke
+ * @param attempts how often a request that is safe to retry is sent in total
  */
 public record IsolaOptions(
     URI url, String key, Duration timeout, Duration reconnectFor, int attempts) {
@@ -23,8 +23,9 @@ public record IsolaOptions(
   }
 
   /**
-   * @throws dev.isola.client.error.InvalidRequest when it is no URL of a server, or the key cannot
-   *     be one
+   * Returns default options.
+   *
+   * @throws dev.isola.client.error.InvalidRequest if the URL or the key is malformed
    */
   public static IsolaOptions of(String url, String key) {
     return new IsolaOptions(
@@ -43,7 +44,7 @@ public record IsolaOptions(
         return uri;
       }
     } catch (IllegalArgumentException e) {
-      // said below
+      // reported below
     }
     throw Problem.clientSide(
             "INVALID_REQUEST",
@@ -75,7 +76,7 @@ public record IsolaOptions(
     return new IsolaOptions(url, key, timeout, reconnectFor, count);
   }
 
-  /** The key is not for logs. */
+  /** Omits the key, because options may be logged. */
   @Override
   public String toString() {
     return "IsolaOptions[url=" + url + ", key=***]";

@@ -12,23 +12,26 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
-/** An answer of the server, read field by field; what is not as promised is an error. */
+/**
+ * A JSON object of the server, with typed access to its fields. Missing or mistyped fields are
+ * errors.
+ */
 record JsonFields(Map<String, Object> all) {
-  @SuppressWarnings("unchecked") // JSON has no other keys
+  @SuppressWarnings("unchecked") // JSON keys are always strings
   static JsonFields of(Object value) {
     return new JsonFields((Map<String, Object>) value);
   }
 
   /**
-   * Reads an object; what is null in it is left out.
+   * Parses an object and drops null values.
    *
-   * @throws dev.isola.codec.json.MalformedJson when it is none
+   * @throws dev.isola.codec.json.MalformedJson if it is not a JSON object
    */
   static JsonFields parse(byte[] json) {
     return of(withoutNulls(Json.parseObject(json)));
   }
 
-  /** Like {@link #parse(byte[])}. */
+  /** Parses an object; see {@link #parse(byte[])}. */
   static JsonFields parse(String json) {
     return of(withoutNulls(Json.parseObject(json)));
   }

@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The ports of a sandbox that can be looked at from outside. */
+/** Ports of a sandbox that are reachable as previews. */
 public final class Ports {
   /**
-   * One port.
+   * A port.
    *
-   * @param open whether anybody may look, without a key
-   * @param document everything the server said
+   * @param isPublic whether it is reachable without a key
+   * @param document complete JSON object of the server
    */
   public record Port(int port, boolean isPublic, Map<String, Object> document) {
     static Port read(JsonFields fields) {
@@ -19,7 +19,7 @@ public final class Ports {
     }
   }
 
-  /** A link that opens a port in a browser for a while, without a key. */
+  /** A link that opens the preview of a port without a key, for a limited time. */
   public record Link(String url, Optional<String> expiresAt, Map<String, Object> document) {}
 
   private final Transport transport;
@@ -30,12 +30,12 @@ public final class Ports {
     this.address = sandbox.resolve("ports");
   }
 
-  /** Lists the ports that are open to everybody. */
+  /** Lists the public ports. */
   public List<Port> list() {
     return transport.get(address).list("ports").stream().map(Port::read).toList();
   }
 
-  /** Lets anybody look at a port, or only who has a key. */
+  /** Makes a port public, or reachable only with a key or a link. */
   public void setPublic(int port, boolean open) {
     transport.put(address.resolve(Integer.toString(port)), Map.of("public", open));
   }

@@ -3,9 +3,7 @@ package dev.isola.client;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/**
- * How long somebody who follows a stream goes on without success. Not for use by several threads.
- */
+/** Backoff between reconnection attempts, up to a total time without success. Not thread-safe. */
 final class ReconnectBackoff {
   private static final long FIRST_MS = 50;
   private static final long LONGEST_MS = 1000;
@@ -18,18 +16,18 @@ final class ReconnectBackoff {
     this.nanos = time.toNanos();
   }
 
-  /** Says that a connection stands. */
+  /** Records that a connection was established. */
   void connected() {
     since = null;
   }
 
-  /** Says that something came through it. */
+  /** Records that data was received, which resets the delay. */
   void dataReceived() {
     since = null;
     delay = FIRST_MS;
   }
 
-  /** Waits before the next attempt, or throws {@code failure} when there were enough. */
+  /** Waits before the next attempt, or throws {@code failure} if the time is up. */
   <E extends Exception> void awaitRetry(E failure) throws E {
     long now = System.nanoTime();
     if (since == null) {

@@ -8,12 +8,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stream of events that is connected again after the connection broke or the server was
- * restarted, at wherever the follower is by then. One thread follows; any may close.
+ * Event stream that reconnects at the current position after a broken connection or a restart of
+ * the server. Only one thread may read; any thread may close.
  */
 final class ReconnectingStream implements AutoCloseable {
 
-  /** Makes something of an event. What it cannot read breaks the connection. */
+  /** Decodes an event. A failure breaks the connection. */
   interface EventDecoder<T> {
     T decode(SseReader.Event event) throws IOException;
   }
@@ -26,8 +26,8 @@ final class ReconnectingStream implements AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * @param address where to go on now
-   * @param what is followed, for who closes it while another thread reads
+   * @param address returns the path to reconnect at
+   * @param what subject of the error message if the stream is closed during a read
    */
   ReconnectingStream(Transport transport, Supplier<ApiPath> address, String what) {
     this.transport = transport;
@@ -43,7 +43,7 @@ final class ReconnectingStream implements AutoCloseable {
     return opened;
   }
 
-  /** Waits for the next event and returns what is made of it. */
+  /** Waits for the next event and returns it decoded. */
   <T> T next(EventDecoder<T> reading) {
     while (true) {
       try {

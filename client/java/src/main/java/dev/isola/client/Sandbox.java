@@ -6,14 +6,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A sandbox of a server. Only a handle: making one asks nothing, and the sandbox lives until it is
- * destroyed or its time is up.
+ * Handle to a sandbox on a server. Creating a handle sends no request. The sandbox exists until
+ * it is destroyed or expires, independently of the handle.
  */
 public final class Sandbox {
-  /** Pausing, resuming and destroying wait for processes. */
+  /** Timeout for operations that wait for processes: pause, resume, destroy. */
   private static final Duration LONG = Duration.ofMinutes(5);
 
-  /** How long a command without a timeout is waited for. */
+  /** Maximum wait for a command without a timeout. */
   private static final Duration LONGEST_EXEC = Duration.ofHours(1);
 
   private static final Duration GRACE = Duration.ofSeconds(30);
@@ -36,20 +36,21 @@ public final class Sandbox {
     return SandboxInfo.read(transport.get(address));
   }
 
-  /** Runs a command by {@code /bin/sh -c} and waits for its end. */
+  /** Runs a command with {@code /bin/sh -c} and waits until it exits. */
   public ExecResult exec(String command) {
     return exec(Command.shell(command));
   }
 
   /**
-   * Runs a command and waits for its end. It is killed when the connection breaks, and never tried
-   * again by the SDK. For more than an hour, or output of more than a mebibyte, use {@link #start}.
+   * Runs a command and waits until it exits. The command is killed if the connection breaks, and
+   * is never retried. For commands that run longer than an hour or write more than 1 MiB, use
+   * {@link #start}.
    */
   public ExecResult exec(Command command) {
     return exec(command.document(), command);
   }
 
-  /** Runs a command with {@code stdin} as its input. */
+  /** Runs a command with {@code stdin} as its standard input and waits until it exits. */
   public ExecResult exec(Command command, String stdin) {
     Map<String, Object> body = command.document();
     body.put("stdin", stdin);
@@ -61,7 +62,7 @@ public final class Sandbox {
     return ExecResult.read(transport.post(address.resolve("exec"), body, timeout));
   }
 
-  /** Starts a command in the background, without input. */
+  /** Starts a command in the background, without standard input. */
   public Execution start(Command command) {
     return start(command, false);
   }
@@ -69,7 +70,7 @@ public final class Sandbox {
   /**
    * Starts a command in the background.
    *
-   * @param stdin whether its input stays open, for {@link Execution#stdin()}
+   * @param stdin whether its standard input stays open, for {@link Execution#stdin()}
    */
   public Execution start(Command command, boolean stdin) {
     Map<String, Object> body = command.document();
@@ -78,7 +79,7 @@ public final class Sandbox {
     return execution(answer.text("id"), 0);
   }
 
-  /** Finds a command in the background again; its output begins at {@code offset}. */
+  /** Returns a handle to an execution; its output starts at {@code offset}. */
   public Execution execution(String execution, long offset) {
     return new Execution(transport, address, execution, offset);
   }
@@ -96,7 +97,7 @@ public final class Sandbox {
     return attach(transport.post(address.resolve("executions"), body).text("id"), 0);
   }
 
-  /** Comes back to a command on a terminal; its screen begins at {@code offset}. */
+  /** Attaches to a command on a terminal; its output starts at {@code offset}. */
   public Terminal attach(String execution, long offset) {
     return new Terminal(transport, address, execution, offset);
   }
@@ -110,29 +111,29 @@ public final class Sandbox {
   }
 
   /**
-   * Takes a snapshot of its files; {@code snapshot:ID} is an image then.
+   * Takes a snapshot of the files. The image {@code snapshot:ID} restores it.
    *
-   * @param options tags, path, include and exclude as the API has them; none of them is needed
+   * @param options tags, scope, path, include and exclude as in the API; all are optional
    */
   public SnapshotInfo snapshot(Map<String, Object> options) {
     return SnapshotInfo.read(transport.post(address.resolve("snapshots"), options, LONGEST_EXEC));
   }
 
   /**
-   * Makes sandboxes with the files this one has now; their processes begin anew.
+   * Creates sandboxes with a copy of this sandbox's current files. Processes are not copied.
    *
-   * @return for each the sandbox, or why there is none
+   * @return the created sandbox or an error, for each fork
    */
   public List<Fork> fork(int count) {
     return fork(count, "filesystem");
   }
 
   /**
-   * Makes sandboxes that begin with what this one has now.
+   * Creates sandboxes with a copy of this sandbox's current state.
    *
-   * @param kind {@code filesystem}: processes begin anew; {@code memory}, which every server
-   *     refuses until a provider can
-   * @return for each the sandbox, or why there is none
+   * @param kind {@code filesystem} copies files only; {@code memory} is rejected, because no
+   * provider supports it
+   * @return the created sandbox or an error, for each fork
    */
   public List<Fork> fork(int count, String kind) {
     JsonFields answer =
@@ -141,23 +142,23 @@ public final class Sandbox {
     return answer.list("forks").stream().map(fork -> Fork.read(had, fork)).toList();
   }
 
-  /** Lets it live that long from now. */
+  /** Sets the expiry to {@code ttl} from now. */
   public SandboxInfo renew(Duration ttl) {
     return SandboxInfo.read(
         transport.post(address.resolve("renew"), Map.of("ttlSeconds", ttl.toSeconds())));
   }
 
-  /** Freezes it with its processes in memory. */
+  /** Suspends all processes and keeps them in memory. */
   public SandboxInfo pause() {
     return SandboxInfo.read(transport.post(address.resolve("pause"), Map.of(), LONG));
   }
 
-  /** Ends its processes and keeps its files. */
+  /** Ends all processes and keeps the files. */
   public SandboxInfo stop() {
     return SandboxInfo.read(transport.post(address.resolve("stop"), Map.of(), LONG));
   }
 
-  /** Makes it run again. */
+  /** Resumes a paused or stopped sandbox. */
   public SandboxInfo resume() {
     return SandboxInfo.read(transport.post(address.resolve("resume"), Map.of(), LONG));
   }
@@ -166,13 +167,15 @@ public final class Sandbox {
     return Usage.read(transport.get(address.resolve("usage")));
   }
 
-  /** Destroys it; returns when nothing is left. Once more does no harm. */
+  /** Destroys the sandbox and returns when nothing is left of it. Idempotent. */
   public void destroy() {
     destroy(false);
   }
 
   /**
-   * @param force do not spare unsaved work
+   * Destroys the sandbox and returns when nothing is left of it. Idempotent.
+   *
+   * @param force destroy it even if it contains unsaved work
    */
   public void destroy(boolean force) {
     transport.delete(force ? address.query("force", true) : address, LONG);

@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** The snapshots of a server. They are taken by {@link Sandbox#snapshot}. */
+/** Snapshots of a server. {@link Sandbox#snapshot} takes one. */
 public final class Snapshots {
-  /** Removing and collecting wait for who takes one. */
+  /** Timeout for removal and garbage collection, which wait for snapshots in progress. */
   private static final Duration LONG = Duration.ofMinutes(10);
 
   private static final ApiPath ADDRESS = ApiPath.of("snapshots");
@@ -16,10 +16,10 @@ public final class Snapshots {
     this.transport = transport;
   }
 
-  /** What became of the files from one snapshot to another, by path. */
+  /** Differences between two snapshots, as paths. */
   public record SnapshotDiff(List<String> added, List<String> changed, List<String> removed) {}
 
-  /** What came back from a collection. */
+  /** What a garbage collection freed. */
   public record GarbageCollectionResult(long packs, long bytes) {}
 
   public List<SnapshotInfo> list() {
@@ -36,12 +36,12 @@ public final class Snapshots {
         answer.strings("added"), answer.strings("changed"), answer.strings("removed"));
   }
 
-  /** Removes one; its space comes back with {@link #collectGarbage}. */
+  /** Removes a snapshot. {@link #collectGarbage} frees its space. */
   public void remove(String id) {
     transport.delete(ADDRESS.resolve(id), LONG);
   }
 
-  /** Frees what no snapshot needs; for keys with scope admin. */
+  /** Frees data that no snapshot references. Requires a key with scope admin. */
   public GarbageCollectionResult collectGarbage() {
     JsonFields answer = transport.post(ApiPath.of("gc", "snapshots"), Map.of(), LONG);
     return new GarbageCollectionResult(answer.integer("packs"), answer.integer("bytes"));

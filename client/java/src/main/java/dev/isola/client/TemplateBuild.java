@@ -7,16 +7,16 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A build of a template, whose log is followed. It goes on where it was after the connection broke
- * or the server was restarted; no line comes twice. Closing ends the reading, not the build.
+ * A build of a template, with its log. The log resumes by itself after a broken connection or a
+ * restart of the server; no line is delivered twice. Closing stops reading, not the build.
  */
 public final class TemplateBuild implements AutoCloseable {
   /**
-   * One line of the log.
+   * A line of the log.
    *
-   * @param number counts up from 0
+   * @param number starts at 0
    * @param level info, warn or error
-   * @param step the number of the step that it belongs to, from 1 on
+   * @param step number of the step, starting at 1; empty for lines outside of steps
    */
   public record Line(long number, Instant at, String level, Optional<Long> step, String message) {}
 
@@ -36,7 +36,7 @@ public final class TemplateBuild implements AutoCloseable {
             transport, () -> address.resolve("log").query("offset", offset), "the log was");
   }
 
-  /** Returns what names it within its template. */
+  /** Returns the id, unique within the template. */
   public String id() {
     return id;
   }
@@ -45,7 +45,10 @@ public final class TemplateBuild implements AutoCloseable {
     return TemplateBuildInfo.read(transport.get(address));
   }
 
-  /** Waits for the next line of the log; empty when the build is over and all was read. */
+  /**
+   * Waits for the next line of the log. Returns empty once the build has ended and all lines are
+   * read.
+   */
   public Optional<Line> read() {
     while (result == null) {
       Optional<Line> line = following.next(this::take);
@@ -68,7 +71,7 @@ public final class TemplateBuild implements AutoCloseable {
                 fields.optionalInteger("step"),
                 fields.text("message"));
         if (line.number() < offset) {
-          return Optional.empty(); // it was read before
+          return Optional.empty(); // already read
         }
         offset = line.number() + 1;
         return Optional.of(line);
@@ -78,7 +81,7 @@ public final class TemplateBuild implements AutoCloseable {
         following.disconnect();
       }
       case "error" -> throw Execution.streamError(fields).exception();
-      default -> {} // something newer
+      default -> {} // event type of a newer server
     }
     return Optional.empty();
   }
@@ -91,10 +94,10 @@ public final class TemplateBuild implements AutoCloseable {
     }
   }
 
-  /** Reads whatever is left of the log and returns how the build ended. */
+  /** Discards the rest of the log and returns the result of the build. */
   public TemplateBuildInfo await() {
     while (read().isPresent()) {
-      // The lines are not wanted.
+      // discard the line
     }
     TemplateBuildInfo end = result;
     if (end == null) {

@@ -17,12 +17,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command on a terminal in the sandbox. What it shows is a stream that goes on where it was after
- * the connection broke or the server was restarted. What is typed meanwhile waits; of keys that
- * were under way when it broke nobody knows whether they arrived.
+ * A command on a terminal in a sandbox. The output stream resumes by itself after a broken
+ * connection or a restart of the server. Input written in between is held back; input in flight
+ * when the connection broke may or may not have arrived.
  *
- * <p>One thread reads, and it has to go on reading: it also comes back to the server. Everything
- * else is for any thread. Closing leaves the command running.
+ * <p>One thread must keep reading, because it also reconnects. All other methods are thread-safe.
+ * Closing detaches; the command keeps running.
  */
 public final class Terminal implements AutoCloseable {
   private static final String PROTOCOL = "isola.terminal.v1";
@@ -48,22 +48,27 @@ public final class Terminal implements AutoCloseable {
     this.patience = new ReconnectBackoff(transport.options().reconnectFor());
   }
 
-  /** Returns what names its execution, also for a later {@link Sandbox#attach}. */
+  /** Returns the id of the execution. Pass it to {@link Sandbox#attach} to continue later. */
   public String id() {
     return id;
   }
 
-  /** Returns where the next piece starts. */
+  /** Returns the offset of the next output. */
   public long offset() {
     return offset;
   }
 
-  /** Calls {@code action} with false when the connection broke, and with true when it is back. */
+  /**
+   * Calls {@code action} with false when the connection is lost, and with true when it is
+   * established again.
+   */
   public void onConnection(Consumer<Boolean> action) {
     watcher = action;
   }
 
-  /** Waits for the next piece of the screen; empty when the command has ended and all was read. */
+  /**
+   * Waits for the next output. Returns empty once the command has exited and all output is read.
+   */
   public Optional<Output> read() {
     while (exit == null) {
       try {
@@ -121,14 +126,17 @@ public final class Terminal implements AutoCloseable {
     return opened;
   }
 
-  /** A refused handshake has no words; asking for the execution gets them. */
+  /**
+   * Returns the reason for a failed connection. A rejected WebSocket handshake carries no
+   * problem, so a request for the execution fetches it.
+   */
   private IsolaException explained(IOException e) {
     if (!(e instanceof WebSocketHandshakeException refused)) {
       return transport.unreachable(e);
     }
     int status = refused.getResponse().statusCode();
     if (status != 503) {
-      transport.get(address); // throws when the execution or the key is the reason
+      transport.get(address); // throws if the execution or the key is the cause
     }
     return transport.byStatus(status, "").exception(e);
   }
@@ -188,7 +196,7 @@ public final class Terminal implements AutoCloseable {
         disconnect();
       }
       case "error" -> throw Execution.streamError(fields).exception();
-      default -> {} // something newer
+      default -> {} // message type of a newer server
     }
     return Optional.empty();
   }
@@ -210,10 +218,10 @@ public final class Terminal implements AutoCloseable {
     }
   }
 
-  /** Reads whatever is left and returns how the command ended. */
+  /** Discards the remaining output and returns how the command ended. */
   public Exit await() {
     while (read().isPresent()) {
-      // Nobody wants it; but who does not read holds the command back.
+      // Unread output would block the command.
     }
     Exit end = exit;
     if (end == null) {
@@ -222,12 +230,12 @@ public final class Terminal implements AutoCloseable {
     return end;
   }
 
-  /** Returns what takes keys. A write waits while there is no connection. */
+  /** Returns the input of the terminal. A write waits while the connection is lost. */
   public OutputStream stdin() {
     return new Keys();
   }
 
-  /** Tells the command the size of the window; again after a new connection. */
+  /** Sets the window size. Sent again after each reconnection. */
   public void resize(int rows, int cols) {
     Map<String, Object> message = Map.of("type", "resize", "rows", rows, "cols", cols);
     TerminalConnection to;
@@ -242,7 +250,7 @@ public final class Terminal implements AutoCloseable {
       try {
         to.send(text(message));
       } catch (IOException e) {
-        // It goes out with the next connection.
+        // Sent with the next connection.
       }
     }
   }
@@ -284,7 +292,7 @@ public final class Terminal implements AutoCloseable {
           to.send(bytes, from, length);
           return;
         } catch (IOException e) {
-          failed = to; // the reader notices too, and comes back with another
+          failed = to; // the reading thread reconnects
         }
       }
     }

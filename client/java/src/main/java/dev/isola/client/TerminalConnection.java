@@ -15,15 +15,15 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One WebSocket to a terminal. A message is asked for when the one before was taken, so a slow
- * reader holds the command back; pings find out whether anybody is there.
+ * A WebSocket connection to a terminal. Requests a message only after the previous one is
+ * consumed, so that a slow reader throttles the command. Pings detect a dead connection.
  */
 final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
   private static final int LONGEST_TEXT = 64 * 1024;
   private static final long PING_NANOS = Duration.ofSeconds(10).toNanos();
   private static final Duration SEND = Duration.ofSeconds(30);
 
-  /** What came: bytes, a text, or the end. */
+  /** A received message: bytes, text, or the close of the connection. */
   sealed interface Message {
     record Bytes(ByteBuffer bytes) implements Message {}
 
@@ -49,9 +49,9 @@ final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
   }
 
   /**
-   * Waits for what comes next.
+   * Waits for the next message.
    *
-   * @throws IOException when nothing has come for long, not even an answer to a ping
+   * @throws IOException if nothing is received within the idle timeout, not even a pong
    */
   Message next() throws IOException, InterruptedException {
     WebSocket from = socket();
@@ -128,7 +128,7 @@ final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
   public @Nullable CompletionStage<?> onText(WebSocket from, CharSequence data, boolean last) {
     heard = System.nanoTime();
     if (text.length() + data.length() > LONGEST_TEXT) {
-      items.add(new Message.Closed(WebSocket.NORMAL_CLOSURE + 9)); // 1009: too big
+      items.add(new Message.Closed(WebSocket.NORMAL_CLOSURE + 9)); // 1009: message too big
       return null;
     }
     text.append(data);
@@ -163,10 +163,10 @@ final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
 
   @Override
   public void onError(WebSocket from, Throwable error) {
-    items.add(new Message.Closed(1006)); // broken, without a word
+    items.add(new Message.Closed(1006)); // 1006: closed abnormally
   }
 
-  /** Leaves; the command on the terminal goes on. */
+  /** Closes the connection. The command on the terminal keeps running. */
   @Override
   public void close() {
     WebSocket opened = socket;
@@ -177,12 +177,12 @@ final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
       try {
         opened.sendClose(WebSocket.NORMAL_CLOSURE, "").get(1, TimeUnit.SECONDS);
       } catch (ExecutionException | TimeoutException | IllegalStateException e) {
-        // It is broken already.
+        // The connection is already broken.
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }
     }
     opened.abort();
-    items.add(new Message.Closed(WebSocket.NORMAL_CLOSURE)); // wakes up who still reads
+    items.add(new Message.Closed(WebSocket.NORMAL_CLOSURE)); // wakes up a waiting reader
   }
 }

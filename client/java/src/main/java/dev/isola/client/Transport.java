@@ -32,14 +32,14 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
 
 /**
- * Sends requests and reads answers. Only what may safely be sent twice is: reading, and orders that
- * bear a key of their own. Of everything else a lost answer is an {@code OutcomeUnknown}.
+ * Sends requests and reads responses. Retries only what is safe to repeat: reads, and requests
+ * with an idempotency key. For all others a lost response is an {@code OutcomeUnknown}.
  */
 final class Transport implements AutoCloseable {
   private static final int LARGEST_ANSWER = 64 << 20;
   private static final Duration CONNECT = Duration.ofSeconds(10);
 
-  /** How long a stream may be silent: a server breathes at least every ten seconds. */
+  /** Idle timeout of streams. The server sends a keep-alive at least every ten seconds. */
   static final Duration IDLE_TIMEOUT = Duration.ofSeconds(45);
 
   private final IsolaOptions options;
@@ -55,7 +55,7 @@ final class Transport implements AutoCloseable {
     http = builder.build();
   }
 
-  /** Without TLS nobody needs the certificates of this machine, which take a while to read. */
+  /** Skips loading the trusted certificates, which is slow and only needed for TLS. */
   private static SSLContext noCertificates() {
     try {
       SSLContext none = SSLContext.getInstance("TLS");
@@ -70,18 +70,18 @@ final class Transport implements AutoCloseable {
     return options;
   }
 
-  /** Asks, as often as the options allow. */
+  /** Sends a GET request, with retries. */
   JsonFields get(ApiPath address) {
     return answer(repeated(request(address).timeout(options.timeout()).GET().build()), true);
   }
 
-  /** Opens a stream; the caller closes it. */
+  /** Opens a stream, with retries. The caller closes it. */
   InputStream open(ApiPath address) {
     HttpRequest request = request(address).timeout(options.timeout()).GET().build();
     return new IdleTimeoutInputStream(repeated(request).body(), IDLE_TIMEOUT);
   }
 
-  /** Opens a stream once; who follows it has a patience of its own. */
+  /** Opens an event stream, without retries: the reader has its own backoff. */
   InputStream openOnce(ApiPath address) {
     HttpRequest request =
         request(address)
@@ -92,7 +92,7 @@ final class Transport implements AutoCloseable {
     return new IdleTimeoutInputStream(once(request, true).body(), IDLE_TIMEOUT);
   }
 
-  /** Sends an order that bears a key of its own, so that a second one makes nothing new. */
+  /** Sends a POST request with an idempotency key, with retries. */
   JsonFields postIdempotent(
       ApiPath address, Map<String, ?> body, String idempotencyKey, Duration timeout) {
     return answer(
@@ -135,10 +135,10 @@ final class Transport implements AutoCloseable {
   }
 
   /**
-   * Sends a body that may be long. There is no telling how long it takes, so it fails when it does
-   * not move.
+   * Sends a body that may be large. Has no total timeout, but fails when the upload makes no
+   * progress.
    *
-   * @param moved how much of the body was taken so far
+   * @param moved returns the number of body bytes sent so far
    */
   JsonFields upload(
       String method, ApiPath address, String type, BodyPublisher body, LongSupplier moved) {
@@ -170,7 +170,7 @@ final class Transport implements AutoCloseable {
     }
   }
 
-  /** Opens a WebSocket, or says why not. */
+  /** Opens a WebSocket. */
   WebSocket webSocket(ApiPath address, String protocol, WebSocket.Listener listener)
       throws IOException {
     URI uri = URI.create(uri(address).toString().replaceFirst("^http", "ws"));
@@ -209,13 +209,14 @@ final class Transport implements AutoCloseable {
     }
   }
 
-  /** Tells whether a pause of this SDK may be enough; a limit lasts longer. */
+  /** Returns whether a short delay may help. Reaching a limit usually lasts longer. */
   static boolean isTransient(IsolaException e) {
     return e.isRetryable() && !(e instanceof LimitExceeded);
   }
 
   /**
-   * @param harmless whether it does not matter if it was carried out when no answer comes
+   * @param harmless whether the request is safe to repeat, so that a lost response does not
+   * matter
    */
   private HttpResponse<InputStream> once(HttpRequest request, boolean harmless) {
     try {
@@ -282,7 +283,10 @@ final class Transport implements AutoCloseable {
         .exception();
   }
 
-  /** Reads a problem answer; one that is none came from something else in between. */
+  /**
+   * Reads a problem response. A response without a code comes from an intermediary such as a
+   * proxy.
+   */
   private Problem problem(int status, byte[] body, String requestId) {
     try {
       JsonFields fields = JsonFields.parse(body);
@@ -299,7 +303,7 @@ final class Transport implements AutoCloseable {
             fields.stringMap("context"));
       }
     } catch (MalformedJson e) {
-      // said below
+      // reported below
     }
     return byStatus(status, requestId);
   }
@@ -331,7 +335,7 @@ final class Transport implements AutoCloseable {
     }
   }
 
-  /** Ends what is under way. A client that is not closed holds its threads for a while. */
+  /** Cancels requests in progress. A client that is not closed keeps its threads for a while. */
   @Override
   public void close() {
     http.shutdownNow();

@@ -22,8 +22,8 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Unpacks a tar archive that may be hostile. Nothing is written outside of the folder: names do not
- * climb, nothing is written through a link, and a link may only lead to somewhere beneath.
+ * Unpacks an untrusted tar archive. Nothing is written outside of the folder: names cannot
+ * contain "..", nothing is written through a link, and links may only point inside.
  */
 final class TreeUnpacker {
   private static final int MOST_ENTRIES = 1_000_000;
@@ -44,7 +44,7 @@ final class TreeUnpacker {
     this.root = root;
   }
 
-  /** Returns the links that lead out, which were not made. */
+  /** Unpacks an archive and returns the links that were skipped because they point outside. */
   static List<String> unpack(InputStream archive, Path folder) throws IOException {
     Files.createDirectories(folder);
     TreeUnpacker unpacker = new TreeUnpacker(archive, folder.toRealPath());
@@ -120,12 +120,12 @@ final class TreeUnpacker {
     }
   }
 
-  /** Each char of a name in an archive is a byte. */
+  /** Decodes a name from the archive, which has one char per byte. */
   private static String text(String bytes) {
     return new String(bytes.getBytes(ISO_8859_1), UTF_8);
   }
 
-  /** Returns the parts of a name; throws for one that could leave the folder. */
+  /** Splits a name into segments. Throws if it could lead outside of the folder. */
   private static List<String> parts(String name) throws IOException {
     List<String> parts = new ArrayList<>();
     if (name.startsWith("/") || name.indexOf('\0') >= 0) {
@@ -146,8 +146,8 @@ final class TreeUnpacker {
   }
 
   /**
-   * Tells whether a link stays beneath the root. Climbing is allowed at the beginning only: later
-   * on it would depend on where other links lead.
+   * Returns whether a link points inside of the root. ".." is allowed only at the beginning:
+   * elsewhere its meaning would depend on other links.
    */
   private static boolean staysInside(int depth, String target) {
     if (target.isEmpty() || target.startsWith("/") || target.indexOf('\0') >= 0) {
@@ -167,7 +167,10 @@ final class TreeUnpacker {
     return true;
   }
 
-  /** Returns the folder of the first {@code count} parts, made where missing; never a link. */
+  /**
+   * Returns the folder of the first {@code count} segments, creating missing ones. Never follows
+   * a link.
+   */
   private Path parent(List<String> parts, int count) throws IOException {
     Path path = root;
     for (String part : parts.subList(0, count)) {
@@ -183,7 +186,7 @@ final class TreeUnpacker {
     return path;
   }
 
-  /** Returns where an entry goes; what was there before is gone. */
+  /** Returns the path of an entry, after removing an existing file or link. */
   private Path fresh(List<String> parts) throws IOException {
     Path path = parent(parts, parts.size() - 1).resolve(parts.getLast());
     if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
@@ -193,7 +196,7 @@ final class TreeUnpacker {
     return path;
   }
 
-  /** Folders get their modes last: one that cannot be written to would take nothing in. */
+  /** Sets the modes of folders last, because files could not be created in a read-only folder. */
   private void setFolderModes() throws IOException {
     List<Path> folders = new ArrayList<>(folderModes.keySet());
     for (Path folder : folders.reversed()) {

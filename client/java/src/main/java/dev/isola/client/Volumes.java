@@ -5,9 +5,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The volumes of a server. A sandbox mounts one by naming it in its spec. */
+/** Volumes of a server. To mount a volume, name it in the spec of a sandbox. */
 public final class Volumes {
-  /** Removing one takes as long as it has many files. */
+  /** Timeout for creation and removal, which may involve many files. */
   private static final Duration LONG = Duration.ofMinutes(10);
 
   private static final ApiPath ADDRESS = ApiPath.of("volumes");
@@ -17,7 +17,7 @@ public final class Volumes {
     this.transport = transport;
   }
 
-  /** Creates a volume where the server decides. */
+  /** Creates a volume with the provider that the server chooses. */
   public VolumeInfo create(String name) {
     return create(name, "");
   }
@@ -25,7 +25,7 @@ public final class Volumes {
   /**
    * Creates a volume.
    *
-   * @param provider that is to have its files; empty text for the server's choice
+   * @param provider that stores its files; if empty, the server chooses
    */
   public VolumeInfo create(String name, String provider) {
     Map<String, Object> body = new HashMap<>(Map.of("name", name));
@@ -43,14 +43,14 @@ public final class Volumes {
     return VolumeInfo.read(transport.get(ADDRESS.resolve(name)));
   }
 
-  /** Removes a volume with its files; refused while a sandbox has it mounted. */
+  /** Removes a volume with its files. Fails while a sandbox mounts it. */
   public void remove(String name) {
     transport.delete(ADDRESS.resolve(name), LONG);
   }
 
   /**
-   * Returns the files of a volume; paths begin at the volume. Moving, finding by a pattern and
-   * changing modes is done in a sandbox that mounts it.
+   * Returns the files of a volume; paths are relative to its root. Moving, globbing and changing
+   * modes are only possible in a sandbox that mounts it.
    */
   public Files files(String name) {
     return new Files(transport, ADDRESS.resolve(name));

@@ -8,9 +8,9 @@ import dev.isola.client.error.IsolaException;
 import java.util.List;
 import java.util.Optional;
 
-/** What the commands of a sandbox wrote, for a person who looks for why a test failed. */
+/** Output of the commands of a sandbox, printed when a test fails. */
 final class SandboxLogs {
-  /** Of each command, the end of its output. */
+  /** Bytes printed per command, from the end of its output. */
   private static final int MOST = 16 * 1024;
 
   private static final int LAST = 20;
@@ -42,7 +42,7 @@ final class SandboxLogs {
     StringBuilder text = new StringBuilder();
     long from = Math.max(one.firstOffset(), one.endOffset() - MOST);
     try (Execution execution = sandbox.execution(one.id(), from)) {
-      // Not further than it was: a command that still runs may never end.
+      // Stop at the current end: a command that is still running may never exit.
       while (execution.offset() < one.endOffset()) {
         Optional<Output> piece = execution.read();
         if (piece.isEmpty()) {
