@@ -13,7 +13,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "completion",
     description = "Print a completion script for bash and zsh.",
-    footer = {"%nUse it with:", "  source <(isola completion)"})
+    footer = {"%nTo enable it:", "  source <(isola completion)"})
 final class CompletionCommand implements CliCommand {
   private final CommandContext wiring;
 

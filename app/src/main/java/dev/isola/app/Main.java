@@ -60,8 +60,7 @@ public final class Main {
   private static final Set<String> KNOW_ALL = Set.of("help", "completion");
 
   /**
-   * Commands after which some thread is still in native code, which makes {@code System.exit}
-   * slow.
+   * Commands after which some thread is still in native code, which makes {@code System.exit} slow.
    */
   private static final Set<String> QUICK =
       Set.of(
@@ -94,8 +93,8 @@ public final class Main {
   }
 
   /**
-   * Returns the commands by name. Each is created only when needed, because reading the
-   * annotations of all of them is slow.
+   * Returns the commands by name. Each is created only when needed, because reading the annotations
+   * of all of them is slow.
    */
   private static Map<String, Function<CommandContext, CommandLine>> commands() {
     Map<String, Function<CommandContext, CommandLine>> commands = new LinkedHashMap<>();
@@ -225,7 +224,7 @@ public final class Main {
     if (e instanceof UnmatchedArgumentException unmatched) {
       String word = unmatched.getUnmatched().getFirst();
       if (!e.getCommandLine().getSubcommands().isEmpty() && !word.startsWith("-")) {
-        what = "there is no command '" + (command + " " + word).substring("isola ".length()) + "'";
+        what = "unknown command '" + (command + " " + word).substring("isola ".length()) + "'";
       }
       List<String> near = unmatched.getSuggestions();
       if (!near.isEmpty()) {
@@ -252,12 +251,11 @@ public final class Main {
   }
 
   /**
-   * Lowercases the first letter: picocli's messages are sentences, but here they follow "isola:
-   * ".
+   * Lowercases the first letter: picocli's messages are sentences, but here they follow "isola: ".
    */
   private static String plain(@Nullable String message) {
     return message == null || message.isEmpty()
-        ? "the command line is not understood"
+        ? "the command line cannot be parsed"
         : Character.toLowerCase(message.charAt(0)) + message.substring(1);
   }
 
@@ -265,6 +263,6 @@ public final class Main {
     return Fault.of(
         ErrorCode.INTERNAL,
         "internal error: " + e,
-        "this is a bug; set ISOLA_DEBUG=1 to see where it happened");
+        "this is a bug; set ISOLA_DEBUG=1 to print the stack trace");
   }
 }

@@ -12,7 +12,7 @@ import picocli.CommandLine.Unmatched;
 @Command(
     name = "bench",
     hidden = true,
-    description = "Not part of a release: run ./isola bench in a clone of the repository.")
+    description = "Not included in releases: run ./isola bench in a clone of the repository.")
 final class NoBenchCommand implements CliCommand {
   /** Accepts any option of the real command, so that every invocation ends in the same error. */
   @SuppressWarnings("UnusedVariable")
@@ -23,7 +23,7 @@ final class NoBenchCommand implements CliCommand {
   public int run() {
     throw Fault.of(
             ErrorCode.NOT_IMPLEMENTED,
-            "benchmarks are not part of a release",
+            "benchmarks are not included in releases",
             "run ./isola bench in a clone of the repository")
         .exception();
   }

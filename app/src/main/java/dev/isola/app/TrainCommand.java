@@ -18,10 +18,13 @@ import picocli.CommandLine.Command;
 
 /**
  * Performs an AOT training run: executes the most common commands, silently and in a temporary
- * folder, while the JVM records which classes they load. The launcher builds its AOT cache from
- * the record. Failures are ignored.
+ * folder, while the JVM records which classes they load. The launcher builds its AOT cache from the
+ * record. Failures are ignored.
  */
-@Command(name = "train", hidden = true, description = "Warm up the launcher's cache.")
+@Command(
+    name = "train",
+    hidden = true,
+    description = "Run common commands to build the launcher's AOT cache.")
 final class TrainCommand implements CliCommand {
   private static final List<List<String>> LESSONS =
       List.of(
@@ -34,7 +37,11 @@ final class TrainCommand implements CliCommand {
           List.of("version"),
           List.of("--help"),
           List.of("run", "--help"),
-          List.of("ls", "--server", "http://127.0.0.1:1"), // no server listens there; the request still loads the client's classes
+          List.of(
+              "ls",
+              "--server",
+              "http://127.0.0.1:1"), // no server listens there; the request still loads the
+                                     // client's classes
           List.of("exec", "--server", "http://127.0.0.1:1", "nothing", "true"));
 
   private final CommandContext wiring;

@@ -26,10 +26,13 @@ import picocli.CommandLine.Command;
 
 /**
  * Performs an AOT training run of the server: starts one, silently and in a temporary folder, and
- * sends it requests while the JVM records which classes it loads. The launcher builds the
- * server's AOT cache from the record. Failures are ignored.
+ * sends it requests while the JVM records which classes it loads. The launcher builds the server's
+ * AOT cache from the record. Failures are ignored.
  */
-@Command(name = "train-serve", hidden = true, description = "Warm up the launcher's cache.")
+@Command(
+    name = "train-serve",
+    hidden = true,
+    description = "Run a server to build the launcher's AOT cache.")
 final class TrainServerCommand implements CliCommand {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final int ROUNDS = 20;

@@ -60,7 +60,8 @@ public final class Arguments {
 
   private static UsageException badDuration(String option, String text) {
     return new UsageException(
-        option + " '" + text + "' is not a duration", "write it like 30s, 5m, 1h30m or 500ms");
+        option + " '" + text + "' is not a duration",
+        "use a value such as 30s, 5m, 1h30m or 500ms");
   }
 
   /** Parses {@code NAME=VALUE} arguments. If a name is repeated, the last value wins. */
@@ -70,8 +71,8 @@ public final class Arguments {
       int equals = word.indexOf('=');
       if (equals < 1) {
         throw new UsageException(
-            option + " '" + word + "' is not NAME=VALUE",
-            equals == 0 ? "put a name before the '='" : "write " + word + "=VALUE");
+            option + " '" + word + "' is not of the form NAME=VALUE",
+            equals == 0 ? "add a name before the '='" : "write " + word + "=VALUE");
       }
       variables.put(word.substring(0, equals), word.substring(equals + 1));
     }
@@ -88,14 +89,13 @@ public final class Arguments {
     for (String name : names) {
       if (name.isEmpty() || name.indexOf('=') >= 0) {
         throw new UsageException(
-            option + " takes the name of a variable alone",
-            "set it in the environment of isola, and write " + option + " NAME");
+            option + " takes the name of a variable, without a value",
+            "set the variable in the environment of isola and pass " + option + " NAME");
       }
       String value = env.get(name);
       if (value == null) {
         throw new UsageException(
-            option + " " + name + ": the environment has no such variable",
-            "export it before isola is started");
+            option + " " + name + ": the variable is not set", "export it before running isola");
       }
       variables.put(name, value);
     }
@@ -113,8 +113,8 @@ public final class Arguments {
     int colon = rest.lastIndexOf(':');
     if (colon < 1 || colon == rest.length() - 1) {
       throw new UsageException(
-          option + " '" + text + "' is not SRC:DST or SRC:DST:ro",
-          "name a folder or file of this host and an absolute path in the sandbox");
+          option + " '" + text + "' is not of the form SRC:DST or SRC:DST:ro",
+          "SRC is a folder or file of this host, DST an absolute path in the sandbox");
     }
     return VolumeMount.bind(
         hostPath(option, rest.substring(0, colon)).toString(), rest.substring(colon + 1), readOnly);
@@ -122,7 +122,7 @@ public final class Arguments {
 
   public static Path hostPath(String option, String text) {
     if (text.isEmpty() || text.indexOf('\0') >= 0) {
-      throw new UsageException(option + " '" + text + "' is not a path", "name one of this host");
+      throw new UsageException(option + " '" + text + "' is not a path", "use a path on this host");
     }
     return Path.of(text).toAbsolutePath().normalize();
   }
@@ -133,7 +133,7 @@ public final class Arguments {
       case "bridge" -> NetworkMode.BRIDGE;
       case "host" -> NetworkMode.HOST;
       default ->
-          throw new UsageException(option + " is '" + text + "'", "choose none, bridge or host");
+          throw new UsageException(option + " is '" + text + "'", "use none, bridge or host");
     };
   }
 
@@ -146,7 +146,8 @@ public final class Arguments {
     } catch (NumberFormatException e) {
       // reported below
     }
-    throw new UsageException(option + " '" + text + "' is not a number", "write it like 2 or 0.5");
+    throw new UsageException(
+        option + " '" + text + "' is not a number", "use a value such as 2 or 0.5");
   }
 
   public static long count(String option, String text, String of) {
@@ -154,7 +155,7 @@ public final class Arguments {
       return Long.parseLong(text);
     } catch (NumberFormatException e) {
       throw new UsageException(
-          option + " '" + text + "' is not a whole number", "give a number of " + of);
+          option + " '" + text + "' is not an integer", "use a number of " + of);
     }
   }
 
@@ -164,7 +165,7 @@ public final class Arguments {
       return Integer.parseInt(text);
     } catch (NumberFormatException e) {
       throw new UsageException(
-          option + " '" + text + "' is not a whole number", "write it like 100");
+          option + " '" + text + "' is not an integer", "use a value such as 100");
     }
   }
 
@@ -180,6 +181,7 @@ public final class Arguments {
       // reported below
     }
     throw new UsageException(
-        option + " '" + text + "' is not a size", "write it like 500M, 20G, or in bytes");
+        option + " '" + text + "' is not a size",
+        "use a value such as 500M or 20G, or a number of bytes");
   }
 }

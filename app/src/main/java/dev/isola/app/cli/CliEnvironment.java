@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.ServiceLoader;
 
 /**
- * Environment of a command: standard streams, environment variables and installed providers.
- * Tests pass their own. The streams are unbuffered, so that output appears immediately.
+ * Environment of a command: standard streams, environment variables and installed providers. Tests
+ * pass their own. The streams are unbuffered, so that output appears immediately.
  *
  * @param tty which of the three streams are terminals
  * @param factories the installed providers
@@ -57,8 +57,8 @@ public record CliEnvironment(
   }
 
   /**
-   * Reads /proc, because isatty needs native code and {@code java.io.Console} does not
-   * distinguish the streams.
+   * Reads /proc, because isatty needs native code and {@code java.io.Console} does not distinguish
+   * the streams.
    */
   private static boolean isTerminal(int descriptor) {
     try {

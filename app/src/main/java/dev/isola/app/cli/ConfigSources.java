@@ -70,7 +70,7 @@ public record ConfigSources(Optional<Path> file, ConfigInput sources) {
                   ErrorCode.INVALID_REQUEST,
                   "the configuration is invalid: "
                       + String.join("; ", problems.stream().map(Object::toString).toList()),
-                  "correct it; isola config shows all of it")
+                  "correct it; isola config shows all values")
               .exception();
     };
   }
@@ -78,16 +78,15 @@ public record ConfigSources(Optional<Path> file, ConfigInput sources) {
   private static FlagValue flag(String value) {
     int equals = value.indexOf('=');
     if (equals < 1) {
-      throw new UsageException(
-          "--set is '" + value + "'", "write a key and its value: --set floor=vm");
+      throw new UsageException("--set is '" + value + "'", "use KEY=VALUE, such as --set floor=vm");
     }
     String key = value.substring(0, equals);
     return new FlagValue("--set " + key, key, value.substring(equals + 1));
   }
 
   /**
-   * Returns the configuration file. A file that is named explicitly must exist; the default one
-   * is optional.
+   * Returns the configuration file. A file that is named explicitly must exist; the default one is
+   * optional.
    */
   public static Optional<Path> file(@Nullable String option, Map<String, String> env, String user) {
     if (option != null && !option.isEmpty()) {

@@ -61,8 +61,7 @@ public final class Console {
           host.tty().out()
               && host.variables().getOrDefault("NO_COLOR", "").isEmpty()
               && !"dumb".equals(host.variables().get("TERM"));
-      default ->
-          throw new UsageException("--color is '" + when + "'", "choose auto, always or never");
+      default -> throw new UsageException("--color is '" + when + "'", "use auto, always or never");
     };
   }
 

@@ -34,8 +34,8 @@ public final class DataFolder {
   }
 
   /**
-   * Resolves the data folder from {@code --data}, the environment, or the default of the system,
-   * in that order.
+   * Resolves the data folder from {@code --data}, the environment, or the default of the system, in
+   * that order.
    */
   static DataFolder resolve(@Nullable String option, Map<String, String> env) {
     return new DataFolder(
@@ -127,7 +127,7 @@ public final class DataFolder {
     String text = Files.readString(file).strip();
     if (!SandboxId.isValid(text)) {
       throw new IOException(
-          file + " does not hold an instance id; remove it if no sandbox is left");
+          file + " does not contain an instance id; remove the file if no sandboxes are left");
     }
     return new InstanceId(text);
   }
@@ -154,7 +154,7 @@ public final class DataFolder {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             "the data folder " + path + " cannot be used: " + IoErrors.describe(cause),
-            "choose another with --data or ISOLA_DATA")
+            "choose another folder with --data or ISOLA_DATA")
         .with("folder", path.toString())
         .exception(cause);
   }

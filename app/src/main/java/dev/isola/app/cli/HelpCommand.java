@@ -9,7 +9,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** Implements {@code isola help}. */
-@Command(name = "help", description = "Show the help of isola or of one command.")
+@Command(name = "help", description = "Print help for isola or for one command.")
 public final class HelpCommand implements CliCommand {
   private static final int WIDTH = 100;
 
@@ -17,7 +17,7 @@ public final class HelpCommand implements CliCommand {
 
   @Spec private @Nullable CommandSpec spec;
 
-  @Parameters(paramLabel = "COMMAND", arity = "0..1", description = "The command to explain.")
+  @Parameters(paramLabel = "COMMAND", arity = "0..1", description = "The command to describe.")
   private @Nullable String command;
 
   public HelpCommand(CommandContext wiring) {
@@ -32,7 +32,7 @@ public final class HelpCommand implements CliCommand {
     CommandLine root = spec.root().commandLine();
     CommandLine wanted = command == null ? root : root.getSubcommands().get(command);
     if (wanted == null) {
-      throw new UsageException("there is no command '" + command + "'", "see isola help");
+      throw new UsageException("unknown command '" + command + "'", "see isola help");
     }
     return show(wanted, wiring);
   }

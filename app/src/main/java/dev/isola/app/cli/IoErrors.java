@@ -12,9 +12,9 @@ public final class IoErrors {
 
   public static String describe(IOException e) {
     return switch (e) {
-      case AccessDeniedException denied -> "no permission for " + denied.getFile();
+      case AccessDeniedException denied -> "permission denied: " + denied.getFile();
       case NoSuchFileException missing -> missing.getFile() + " does not exist";
-      case FileAlreadyExistsException there -> there.getFile() + " is in the way";
+      case FileAlreadyExistsException there -> there.getFile() + " already exists";
       case FileSystemException other when other.getReason() != null ->
           other.getFile() + ": " + other.getReason();
       default -> e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();

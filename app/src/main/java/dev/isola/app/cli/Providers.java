@@ -29,7 +29,9 @@ public final class Providers implements AutoCloseable {
     this(found, Map.of(), data, clock);
   }
 
-  /** @param settings by provider name; providers without an entry use their defaults */
+  /**
+   * @param settings by provider name; providers without an entry use their defaults
+   */
   Providers(
       Iterable<ProviderFactory> found,
       Map<String, ProviderSettings> settings,
@@ -97,7 +99,7 @@ public final class Providers implements AutoCloseable {
     if (!configured.settings().enabled()) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "provider " + name + " is turned off by config",
+              "provider " + name + " is disabled in the configuration",
               "set providers." + name + ".enabled: true")
           .with("provider", name)
           .exception();

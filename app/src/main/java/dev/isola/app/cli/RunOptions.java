@@ -56,13 +56,15 @@ public final class RunOptions {
   @Option(
       names = "--provider",
       paramLabel = "NAME",
-      description = "What makes the sandbox. Default: the config's, else the best that works here.")
+      description =
+          "Provider of the sandbox. Default: the configured one, otherwise the strongest that works"
+              + " here.")
   public @Nullable String provider;
 
   @Option(
       names = "--region",
       paramLabel = "NAME",
-      description = "Providers of this region only, as the configuration labels them.")
+      description = "Use only providers that the configuration labels with this region.")
   public @Nullable String region;
 
   @Option(
@@ -70,69 +72,75 @@ public final class RunOptions {
       paramLabel = "LEVEL",
       completionCandidates = IsolationLevels.class,
       description =
-          "The least isolation: vm, kernel, container or process (none). Default: container.")
+          "Minimum isolation: vm, kernel, container or process (none). Default: container.")
   @Nullable String isolation;
 
-  @Option(names = "--config", paramLabel = "FILE", description = "See isola config --help.")
+  @Option(
+      names = "--config",
+      paramLabel = "FILE",
+      description = "Configuration file; see isola config --help.")
   public @Nullable String configFile;
 
   @Option(
       names = "--set",
       paramLabel = "KEY=VALUE",
-      description = "A value over the config file and the environment. Repeatable.")
+      description = "Override a configuration value. Repeatable.")
   public List<String> settings = new ArrayList<>();
 
   @Option(
       names = {"-e", "--env"},
       paramLabel = "NAME=VALUE",
-      description = "A variable of the command's environment. Repeatable.")
+      description = "Set an environment variable. Repeatable.")
   List<String> env = new ArrayList<>();
 
   @Option(
       names = "--secret-env",
       paramLabel = "NAME",
       description =
-          "A variable of the command's environment whose value is taken from isola's own, and is"
-              + " neither shown nor stored in plain text. Repeatable.")
+          "Set an environment variable to the value it has in the environment of isola. The value"
+              + " is neither printed nor stored in plain text. Repeatable.")
   List<String> secretEnv = new ArrayList<>();
 
   @Option(
       names = {"-w", "--workdir"},
       paramLabel = "DIR",
-      description = "The command's working folder in the sandbox. Default: the workspace.")
+      description = "Working folder of the command. Default: the workspace.")
   @Nullable String workdir;
 
   @Option(
       names = "--workspace",
       paramLabel = "HOSTDIR",
-      description = "A folder of this host as the workspace. Default: a fresh, empty one.")
+      description = "Use a folder of this host as the workspace. Default: a new, empty folder.")
   @Nullable String workspace;
 
   @Option(
       names = "--mount",
       paramLabel = "SRC:DST[:ro]",
-      description = "Show a folder or file of this host in the sandbox. Repeatable.")
+      description = "Mount a folder or file of this host into the sandbox. Repeatable.")
   List<String> mounts = new ArrayList<>();
 
-  @Option(names = "--cpu", paramLabel = "N", description = "Cores, fractions allowed. Default: 1.")
+  @Option(
+      names = "--cpu",
+      paramLabel = "N",
+      description = "CPU limit in cores; may be a fraction. Default: 1.")
   @Nullable String cpu;
 
   @Option(
       names = "--memory",
       paramLabel = "MB",
-      description = "Memory in megabytes. Default: 1024.")
+      description = "Memory limit in megabytes. Default: 1024.")
   @Nullable String memory;
 
   @Option(
       names = "--processes",
       paramLabel = "N",
-      description = "How many processes the command may start. Default: 100.")
+      description = "Maximum number of processes. Default: 100.")
   @Nullable String processes;
 
   @Option(
       names = "--threads",
       paramLabel = "N",
-      description = "How many threads all processes may have together. Default: 1024.")
+      description = "Maximum number of threads of all processes together. Default: 1024.")
   @Nullable String threads;
 
   @Option(
@@ -144,31 +152,32 @@ public final class RunOptions {
   @Option(
       names = {"-u", "--user"},
       paramLabel = "USER",
-      description = "Run as this user (name, number or user:group).")
+      description = "Run as this user (name, UID or user:group).")
   @Nullable String user;
 
   @Option(
       names = "--image",
       paramLabel = "IMAGE",
-      description = "What the file system is made from.")
+      description = "Image of the sandbox's root file system.")
   @Nullable String image;
 
   @Option(
       names = "--network",
       paramLabel = "MODE",
       completionCandidates = NetworkModes.class,
-      description = "none, bridge or host. Default: the provider's, none where it can be none.")
+      description =
+          "Network mode: none, bridge or host. Default: none if the provider supports it.")
   @Nullable String network;
 
   @Option(
       names = {"-t", "--tty"},
-      description = "Give the command a terminal; needs one on stdin and stdout.")
+      description = "Allocate a terminal; stdin and stdout must be terminals.")
   public boolean tty;
 
   @Parameters(
       paramLabel = "CMD",
       arity = "1..*",
-      description = "The command and its arguments, taken literally: there is no shell.")
+      description = "Command and arguments, passed literally without a shell.")
   List<String> words = new ArrayList<>();
 
   /**
@@ -183,11 +192,11 @@ public final class RunOptions {
             (name, value) -> {
               if (variables.put(name, value) != null) {
                 throw new UsageException(
-                    "--secret-env " + name + " is in --env too", "give one of them");
+                    "--secret-env " + name + " is also set with --env", "use only one of them");
               }
             });
     if (words.getFirst().isEmpty()) {
-      throw new UsageException("the command is empty", "name a program after --");
+      throw new UsageException("the command is empty", "name a program after the options");
     }
     Command command = Command.argv(words.getFirst(), words.subList(1, words.size()));
     if (!variables.isEmpty()) {
@@ -306,7 +315,7 @@ public final class RunOptions {
         Fault.of(
             ErrorCode.INVALID_SPEC,
             String.join(", ", problems),
-            violations.size() == 1 ? "correct it" : "correct these " + violations.size());
+            violations.size() == 1 ? "correct it" : "correct all " + violations.size());
     for (Violation violation : violations) {
       fault = fault.with(violation.field(), violation.problem());
     }

@@ -6,7 +6,7 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 
 /** Implements {@code isola version}. */
-@Command(name = "version", description = "Show the version.")
+@Command(name = "version", description = "Print the version.")
 public final class VersionCommand implements CliCommand {
   private final CommandContext wiring;
 

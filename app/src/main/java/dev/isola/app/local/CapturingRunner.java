@@ -21,7 +21,9 @@ final class CapturingRunner implements CommandRunner {
   private final Console console;
   private final ProviderInfo provider;
 
-  /** @param provider named after the provider instance */
+  /**
+   * @param provider named after the provider instance
+   */
   CapturingRunner(CliEnvironment host, Console console, ProviderInfo provider) {
     this.host = host;
     this.console = console;

@@ -27,8 +27,8 @@ import java.util.Optional;
 
 /**
  * The provider of a run, selected as on the server. Providers are probed in order of preference,
- * only up to the first that is healthy and suitable, because probing all of them takes longer
- * than a run.
+ * only up to the first that is healthy and suitable, because probing all of them takes longer than
+ * a run.
  *
  * @param status result of the health check
  */
@@ -120,7 +120,7 @@ record ProviderChoice(String name, Provider provider, ProviderStatus status) {
         Fault.of(
             error.code(),
             error.fault().problem(),
-            error.fault().remedy() + "; or run it without isolation (--isolation process)");
+            error.fault().remedy() + "; or run without isolation (--isolation process)");
     for (Map.Entry<String, String> entry : error.context().entrySet()) {
       fault = fault.with(entry.getKey(), entry.getValue());
     }
@@ -143,8 +143,8 @@ record ProviderChoice(String name, Provider provider, ProviderStatus status) {
                 : ErrorCode.NOT_IMPLEMENTED,
             why.kind() == Kind.UNHEALTHY
                 ? "provider " + why.provider() + " does not work here: " + why.reason()
-                : "provider " + why.provider() + " may not make this sandbox: " + why.reason(),
-            why.fix().isEmpty() ? "name another, or ask for less" : why.fix())
+                : "provider " + why.provider() + " cannot create this sandbox: " + why.reason(),
+            why.fix().isEmpty() ? "choose another provider, or request less" : why.fix())
         .with("provider", why.provider())
         .exception();
   }

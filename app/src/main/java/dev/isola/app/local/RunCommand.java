@@ -41,13 +41,13 @@ import picocli.CommandLine.Mixin;
     customSynopsis = "isola run [OPTION]... [--] CMD [ARG]...",
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
-      "0-255:what the command ended with",
-      "2:the command line is wrong",
-      "124:the command ran into --timeout",
-      "125:Isola could not run it (options, provider, sandbox)",
+      "0-255:exit code of the command",
+      "2:invalid command line",
+      "124:the command exceeded --timeout",
+      "125:Isola could not run the command (options, provider, sandbox)",
       "126:the command is not executable",
       "127:the command was not found",
-      "128+N:the command was killed by signal N (137 also: out of memory)",
+      "128+N:the command was killed by signal N (137: also out of memory)",
       "130:interrupted (Ctrl-C); 143: terminated"
     })
 public final class RunCommand implements CliCommand {
@@ -128,13 +128,13 @@ public final class RunCommand implements CliCommand {
 
   private void refuseWithoutTerminal(Console console) {
     if (console.json()) {
-      throw new UsageException("--tty and --json exclude each other", "leave one out");
+      throw new UsageException("--tty and --json cannot be combined", "omit one of them");
     }
     CliEnvironment.TtyStatus interactive = wiring.environment().tty();
     if (!interactive.in() || !interactive.out()) {
       throw new UsageException(
-          "--tty needs a terminal, and " + (interactive.in() ? "stdout" : "stdin") + " is none",
-          "run it from a terminal or leave --tty out");
+          "--tty needs a terminal, and " + (interactive.in() ? "stdout" : "stdin") + " is not one",
+          "run the command in a terminal, or omit --tty");
     }
   }
 
@@ -158,7 +158,7 @@ public final class RunCommand implements CliCommand {
                         + choice.name()
                         + " cannot limit "
                         + ProviderReport.kebabCase(kind)
-                        + " on this machine; see isola doctor");
+                        + " on this machine; run isola doctor for details");
               }
             });
   }

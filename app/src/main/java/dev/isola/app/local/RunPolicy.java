@@ -9,8 +9,8 @@ import dev.isola.spi.Isolation;
 
 /**
  * Policy of {@code isola run}. Equals the server's, with one exception: the user may opt out of
- * isolation explicitly, with {@code --isolation process} or by naming a provider without
- * isolation, unless the floor is configured.
+ * isolation explicitly, with {@code --isolation process} or by naming a provider without isolation,
+ * unless the floor is configured.
  */
 final class RunPolicy {
   private RunPolicy() {}

@@ -25,7 +25,9 @@ final class SandboxRun {
   private final SandboxSpec spec;
   private final CommandRunner conduct;
 
-  /** @param name of the provider */
+  /**
+   * @param name of the provider
+   */
   SandboxRun(
       CliEnvironment host,
       SandboxLeases leases,
@@ -81,17 +83,22 @@ final class SandboxRun {
               e,
               "command not found in the sandbox: " + program,
               program.indexOf(' ') > 0
-                  ? "there is no shell: give words one by one, or use sh -c '" + program + "'"
-                  : "check its name and the sandbox's PATH");
+                  ? "commands run without a shell: pass arguments separately, or use sh -c '"
+                      + program
+                      + "'"
+                  : "check the name and the PATH of the sandbox");
       case COMMAND_NOT_EXECUTABLE ->
-          said(e, "not executable: " + program, "chmod +x it, or name its interpreter");
+          said(
+              e,
+              "not executable: " + program,
+              "make it executable with chmod +x, or run it with its interpreter");
       case FILE_NOT_FOUND, NOT_A_FOLDER ->
           command.cwd().isEmpty()
               ? e
               : said(
                   e,
                   "--workdir is not a folder in the sandbox: " + command.cwd().get(),
-                  "name one that is there");
+                  "use a folder that exists in the sandbox");
       default -> e;
     };
   }

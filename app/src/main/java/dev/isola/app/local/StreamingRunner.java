@@ -71,10 +71,10 @@ final class StreamingRunner implements CommandRunner {
     for (LimitKind kind : met) {
       switch (kind) {
         case PROCESSES ->
-            ErrorReport.writeLine(host, "the limit of processes was met; raise --processes");
+            ErrorReport.writeLine(host, "the process limit was reached; increase --processes");
         case THREADS ->
-            ErrorReport.writeLine(host, "the limit of threads was met; raise --threads");
-        case DISK -> ErrorReport.writeLine(host, "the limit of the disk was met");
+            ErrorReport.writeLine(host, "the thread limit was reached; increase --threads");
+        case DISK -> ErrorReport.writeLine(host, "the disk limit was reached");
         case CPU, MEMORY, FILE_DESCRIPTORS, BANDWIDTH, KERNEL_OBJECTS, TIMEOUT -> {}
       }
     }
@@ -85,9 +85,9 @@ final class StreamingRunner implements CommandRunner {
     switch (exit) {
       case Exit.TimedOut(var after) ->
           ErrorReport.writeLine(
-              host, "timed out after " + after.toMillis() / 1000.0 + " s; raise --timeout");
+              host, "timed out after " + after.toMillis() / 1000.0 + " s; increase --timeout");
       case Exit.OutOfMemory() ->
-          ErrorReport.writeLine(host, "killed: out of memory; raise --memory");
+          ErrorReport.writeLine(host, "killed: out of memory; increase --memory");
       case Exit.Lost(var why) ->
           ErrorReport.writeLine(host, "the sandbox was lost: " + why + "; run it again");
       case Exit.Exited ignored -> {}

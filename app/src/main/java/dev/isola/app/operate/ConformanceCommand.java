@@ -35,12 +35,12 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "conformance",
     sortOptions = false,
-    description = "Check that providers keep what the contract promises.",
+    description = "Check that providers conform to the provider contract.",
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
-      "0:every check that was run passed",
-      "1:a check failed, or none could be run",
-      "2:the command line is wrong"
+      "0:all executed checks passed",
+      "1:a check failed, or no check could run",
+      "2:invalid command line"
     })
 public final class ConformanceCommand implements CliCommand {
   private static final int NOT_GOOD = 1;
@@ -50,20 +50,20 @@ public final class ConformanceCommand implements CliCommand {
   @Parameters(
       paramLabel = "PROVIDER",
       arity = "0..*",
-      description = "The providers to check; all healthy ones by default.")
+      description = "Providers to check. Default: all healthy ones.")
   private List<String> names = new ArrayList<>();
 
   @Option(
       names = "--only",
       paramLabel = "CLASS",
       split = ",",
-      description = "Only the checks of this class; repeatable. See --list.")
+      description = "Run only the checks of this class. Repeatable. See --list.")
   private List<String> only = new ArrayList<>();
 
   @Option(
       names = "--set",
       paramLabel = "SETTING=VALUE",
-      description = "A setting of the one provider that is named; repeatable.")
+      description = "Set a setting of the provider; requires exactly one PROVIDER. Repeatable.")
   private Map<String, String> settings = new LinkedHashMap<>();
 
   @Option(names = "--list", description = "List the checks instead of running them.")
@@ -72,7 +72,7 @@ public final class ConformanceCommand implements CliCommand {
   @Option(
       names = "--matrix",
       paramLabel = "FILE",
-      description = "Write a Markdown table of checks by providers to this file.")
+      description = "Write a Markdown table of checks and providers to this file.")
   private @Nullable String matrix;
 
   public ConformanceCommand(CommandContext wiring) {
@@ -92,7 +92,8 @@ public final class ConformanceCommand implements CliCommand {
     }
     if (!settings.isEmpty() && named.size() != 1) {
       throw new UsageException(
-          "--set is for one provider, and " + named.size() + " are named", "name one");
+          "--set requires exactly one provider, but " + named.size() + " are named",
+          "name one provider");
     }
     ConformanceProgress progress =
         new ConformanceProgress(console, wiring.environment().tty().out());
@@ -143,7 +144,7 @@ public final class ConformanceCommand implements CliCommand {
   private static boolean healthy(Console console, TemporaryInstallation trial) {
     try (Provider provider = trial.open()) {
       if (trial.run(() -> {}, provider::health) instanceof Health.Unhealthy unhealthy) {
-        console.printErr(trial.factory().name() + " is left out: " + unhealthy.reason());
+        console.printErr(trial.factory().name() + " is skipped: " + unhealthy.reason());
         return false;
       }
       return true;
@@ -173,7 +174,7 @@ public final class ConformanceCommand implements CliCommand {
     } catch (IOException e) {
       throw new UsageException(
           "--matrix " + file + " cannot be written: " + IoErrors.describe(e),
-          "name a file in a folder");
+          "use a writable path");
     }
   }
 }

@@ -59,7 +59,8 @@ final class ConformanceProgress {
   }
 
   void providerDone(ProviderResult result) {
-    String why = result.count(Outcome.NOT_RUN) > 0 && !console.verbose() ? " (-v tells why)" : "";
+    String why =
+        result.count(Outcome.NOT_RUN) > 0 && !console.verbose() ? " (-v prints the reasons)" : "";
     print(
         result.name()
             + ": "

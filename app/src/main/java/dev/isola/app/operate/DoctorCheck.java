@@ -8,7 +8,7 @@ import java.util.Map;
  *
  * @param good false if a provider lacks what was checked
  * @param fix what the operator can do; empty if nothing. If {@code good} is true, it is a warning
- * about something that Isola cannot verify
+ *     about something that Isola cannot verify
  */
 public record DoctorCheck(String name, boolean good, String value, String fix) {
   public static DoctorCheck good(String name, String value) {

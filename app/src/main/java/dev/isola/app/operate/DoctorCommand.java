@@ -23,9 +23,9 @@ import picocli.CommandLine.Command;
  */
 @Command(
     name = "doctor",
-    description = "Tell what works on this machine, what does not, and how to fix it.",
+    description = "Check what works on this machine, and how to fix what does not.",
     exitCodeListHeading = "%nExit codes:%n",
-    exitCodeList = {"0:at least one provider works", "1:none does"})
+    exitCodeList = {"0:at least one provider works", "1:no provider works"})
 public final class DoctorCommand implements CliCommand {
   private static final int NOTHING_WORKS = 1;
 

@@ -13,8 +13,7 @@ import java.util.Map;
  * @param versionArgument argument that prints the version; empty if there is none
  * @param versionPrefix text before the relevant version; empty for the first version printed
  * @param packages package names; empty if the program is not packaged
- * @param backend whether it runs sandboxes, and is therefore useless unless a provider declares
- * it
+ * @param backend whether it runs sandboxes, and is therefore useless unless a provider declares it
  * @param purpose what it enables
  * @param flaws see {@link KnownFlaws}
  */
@@ -33,45 +32,45 @@ public record HostTool(
   public static final List<HostTool> ALL =
       List.of(
           backend("bwrap", "namespaces without a daemon").packaged("bubblewrap"),
-          backend("crun", "OCI containers, small and fast"),
-          backend("runc", "OCI containers, the reference"),
-          backend("runsc", "gVisor, a kernel of its own for each sandbox")
+          backend("crun", "OCI containers; lightweight runtime"),
+          backend("runc", "OCI containers; reference runtime"),
+          backend("runsc", "gVisor: a separate kernel for each sandbox")
               .packagedOnlyBy(Distribution.DEBIAN),
-          backend("proot", "images without any privilege, without isolation"),
+          backend("proot", "images without privileges, without isolation"),
           // --version prints the client's version, but flaws are in the engine, which may run
           // elsewhere.
-          backend("docker", "containers of Docker's engine")
+          backend("docker", "containers run by Docker Engine")
               .packaged("docker")
               .packaged(Distribution.DEBIAN, "docker.io")
               .packaged(Distribution.FEDORA, "moby-engine"),
           backend("podman", "containers without a daemon"),
           backend("git", "a worktree for each sandbox"),
-          tool("unshare", "doctor's tries, networks, debootstrap").packaged("util-linux"),
+          tool("unshare", "isola doctor, networks, debootstrap").packaged("util-linux"),
           tool("skopeo", "isola image pull from registries"),
           tool("mmdebstrap", "isola image build"),
-          tool("newuidmap", "isola image build without being root")
+          tool("newuidmap", "isola image build without root")
               .asked("")
               .packaged("uidmap")
               .packaged(Distribution.FEDORA, "shadow-utils")
               .packaged(Distribution.ALPINE, "shadow-subids")
               .packaged(Distribution.ARCH, "shadow")
               .packaged(Distribution.SUSE, "shadow"),
-          tool("debootstrap", "isola image build as root where mmdebstrap is not"),
-          tool("zstd", "images from archives packed by zstd"),
-          tool("xz", "images from archives packed by xz")
+          tool("debootstrap", "isola image build as root without mmdebstrap"),
+          tool("zstd", "images from archives compressed with zstd"),
+          tool("xz", "images from archives compressed with xz")
               .packaged("xz")
               .packaged(Distribution.DEBIAN, "xz-utils"),
           tool("ip", "network mode bridge")
               .asked("-V")
               .packaged("iproute2")
               .packaged(Distribution.FEDORA, "iproute"),
-          tool("tc", "limits of bandwidth")
+          tool("tc", "bandwidth limits")
               .asked("-V")
               .packaged("iproute2")
               .packaged(Distribution.FEDORA, "iproute-tc"),
           tool("nft", "network mode bridge as root").packaged("nftables"),
           tool("nsenter", "network mode bridge").packaged("util-linux"),
-          tool("slirp4netns", "network mode bridge without being root").marked("libslirp:"));
+          tool("slirp4netns", "network mode bridge without root").marked("libslirp:"));
 
   public HostTool {
     packages = Map.copyOf(packages);
@@ -136,7 +135,7 @@ public record HostTool(
   String installCommand(Distribution system) {
     String name = packages.get(system);
     return name == null
-        ? "install " + command + " as its project says"
+        ? "install " + command + " as documented by its project"
         : system.installCommand(name);
   }
 }

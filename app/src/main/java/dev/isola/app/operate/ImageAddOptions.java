@@ -14,19 +14,19 @@ import picocli.CommandLine.Option;
 
 /** Options shared by the commands that add an image. */
 final class ImageAddOptions {
-  @Option(names = "--replace", description = "Take the place of an image that has the name.")
+  @Option(names = "--replace", description = "Replace an existing image of the same name.")
   private boolean replace;
 
   @Option(
       names = "--max-size",
       paramLabel = "SIZE",
-      description = "Refuse what unpacks to more: 500M, 20G, bytes (64G).")
+      description = "Maximum unpacked size: 500M, 20G or bytes. Default: 64G.")
   private @Nullable String maxSize;
 
   @Option(
       names = "--max-files",
       paramLabel = "N",
-      description = "Refuse what has more files, folders and links (4000000).")
+      description = "Maximum number of files, folders and links. Default: 4000000.")
   private @Nullable String maxFiles;
 
   /** Adds the image and prints it. */

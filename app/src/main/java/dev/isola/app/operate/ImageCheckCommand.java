@@ -14,9 +14,9 @@ import picocli.CommandLine.Parameters;
 /** Implements {@code isola image check}. */
 @Command(
     name = "check",
-    description = "Compare every file of an image with what was noted when it was made.",
+    description = "Verify every file of an image against the checksums recorded when it was added.",
     exitCodeListHeading = "%nExit codes:%n",
-    exitCodeList = {"0:everything is as it was", "1:something is not"})
+    exitCodeList = {"0:the image is unchanged", "1:the image has changed"})
 final class ImageCheckCommand implements CliCommand {
   private static final int NOT_GOOD = 1;
 
@@ -43,7 +43,7 @@ final class ImageCheckCommand implements CliCommand {
 
   private static String text(ImageCheck check) {
     if (check.passed()) {
-      return check.image().name() + ": as it was, " + check.digest() + "\n";
+      return check.image().name() + ": unchanged, " + check.digest() + "\n";
     }
     StringBuilder text = new StringBuilder();
     for (ImageCheck.Difference difference : check.differences()) {
@@ -57,7 +57,7 @@ final class ImageCheckCommand implements CliCommand {
     return text.append(check.image().name())
         .append(": ")
         .append(check.different())
-        .append(" paths are not as they were; import the image again\n")
+        .append(" paths have changed; import the image again\n")
         .toString();
   }
 

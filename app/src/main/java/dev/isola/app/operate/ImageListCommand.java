@@ -11,7 +11,7 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 
 /** Implements {@code isola image list}. */
-@Command(name = "list", description = "List the images.")
+@Command(name = "list", description = "List images.")
 final class ImageListCommand implements CliCommand {
   private final CommandContext wiring;
 
@@ -26,7 +26,7 @@ final class ImageListCommand implements CliCommand {
     if (console.json()) {
       console.print(Map.of("images", images.stream().map(ImageReport::json).toList()));
     } else if (images.isEmpty()) {
-      console.print("no images; isola image build base makes one\n");
+      console.print("no images; create one with isola image build base\n");
     } else {
       console.print(ImageReport.table(images));
     }

@@ -12,11 +12,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 /** Implements {@code isola image remove}. */
-@Command(name = "remove", description = "Remove images that no sandbox stands on.")
+@Command(name = "remove", description = "Remove images. Fails for images that sandboxes use.")
 final class ImageRemoveCommand implements CliCommand {
   private final CommandContext wiring;
 
-  @Parameters(paramLabel = "NAME", arity = "1..*", description = "The images.")
+  @Parameters(paramLabel = "NAME", arity = "1..*", description = "Images to remove.")
   private List<String> names = new ArrayList<>();
 
   ImageRemoveCommand(CommandContext wiring) {

@@ -25,7 +25,8 @@ final class ImageReport {
     json.put("env", image.env());
     json.put("ownersKept", image.ownersKept());
     json.put("notes", image.notes());
-    json.put("rootfs", image.rootfs().toString()); // Path is Iterable and would be serialized as a list
+    json.put(
+        "rootfs", image.rootfs().toString()); // Path is Iterable and would be serialized as a list
     return json;
   }
 

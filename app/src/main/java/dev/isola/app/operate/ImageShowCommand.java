@@ -11,7 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 /** Implements {@code isola image show}. */
-@Command(name = "show", description = "Tell all that is known about an image.")
+@Command(name = "show", description = "Print the details of an image.")
 final class ImageShowCommand implements CliCommand {
   private final CommandContext wiring;
 

@@ -9,8 +9,8 @@ import java.util.Optional;
 /** Checks kernel features that sandboxes need. Probes leave nothing behind. */
 final class KernelChecks {
   /**
-   * Earlier kernels support idmapped mounts, but not as the lower layer of an overlay, which is
-   * how images are mounted.
+   * Earlier kernels support idmapped mounts, but not as the lower layer of an overlay, which is how
+   * images are mounted.
    */
   private static final Version IDMAPPED_OVERLAY = Version.of("5.19");
 
@@ -18,8 +18,8 @@ final class KernelChecks {
       "mount -t tmpfs none /tmp && mkdir /tmp/l /tmp/u /tmp/w /tmp/m"
           + " && mount -t overlay -o lowerdir=/tmp/l,upperdir=/tmp/u,workdir=/tmp/w none /tmp/m";
 
-  private static final String NOT_TRIED = "not tried, for unshare was not found";
-  private static final String TO_TRY = "install unshare (util-linux) to have it tried";
+  private static final String NOT_TRIED = "not tested: unshare was not found";
+  private static final String TO_TRY = "install unshare (util-linux) to test it";
 
   private KernelChecks() {}
 
@@ -35,7 +35,7 @@ final class KernelChecks {
     }
     UserNamespaceRestriction obstacle = UserNamespaceRestriction.detect();
     if (tried.isEmpty() && obstacle == UserNamespaceRestriction.UNKNOWN) {
-      return DoctorCheck.warning(name, "not switched off; " + NOT_TRIED, TO_TRY);
+      return DoctorCheck.warning(name, "not disabled; " + NOT_TRIED, TO_TRY);
     }
     return DoctorCheck.bad(name, obstacle.reason(), obstacle.remedy());
   }
@@ -54,17 +54,17 @@ final class KernelChecks {
     boolean known = MachineChecks.read(Path.of("/proc/filesystems")).contains("\toverlay\n");
     if (tried.isEmpty()) {
       return known
-          ? DoctorCheck.warning(name, "in the kernel; " + NOT_TRIED, TO_TRY)
-          : DoctorCheck.bad(name, "not in the kernel", "modprobe overlay");
+          ? DoctorCheck.warning(name, "supported by the kernel; " + NOT_TRIED, TO_TRY)
+          : DoctorCheck.bad(name, "not supported by the kernel", "modprobe overlay");
     }
     if (!known) {
-      return DoctorCheck.bad(name, "not in the kernel", "modprobe overlay");
+      return DoctorCheck.bad(name, "not supported by the kernel", "modprobe overlay");
     }
     return DoctorCheck.bad(
         name,
-        "may not be mounted",
+        "mounting is not permitted",
         root
-            ? "run outside the container, or let it mount file systems"
+            ? "run outside of the container, or allow it to mount file systems"
             : "use kernel 5.11 or newer with user namespaces, or run as root");
   }
 
@@ -72,12 +72,14 @@ final class KernelChecks {
     String name = "idmapped mounts";
     Optional<Version> version = Version.find(kernel);
     if (version.isPresent() && version.get().atLeast(IDMAPPED_OVERLAY)) {
-      return DoctorCheck.good(name, "in this kernel, beneath overlayfs too");
+      return DoctorCheck.good(name, "supported, also below overlayfs");
     }
     return DoctorCheck.bad(
         name,
-        "not beneath overlayfs in kernel " + kernel,
-        "use kernel " + IDMAPPED_OVERLAY + " or newer: before it, root's sandboxes take no image");
+        "not supported below overlayfs by kernel " + kernel,
+        "use kernel "
+            + IDMAPPED_OVERLAY
+            + " or newer; with older kernels, sandboxes created by root cannot use images");
   }
 
   static DoctorCheck seccomp() {
@@ -88,6 +90,7 @@ final class KernelChecks {
     }
     return MachineChecks.read(Path.of("/proc/self/status")).contains("\nSeccomp:")
         ? DoctorCheck.good(name, "filters")
-        : DoctorCheck.bad(name, "not in the kernel", "use a kernel with CONFIG_SECCOMP_FILTER");
+        : DoctorCheck.bad(
+            name, "not supported by the kernel", "use a kernel with CONFIG_SECCOMP_FILTER");
   }
 }

@@ -108,7 +108,7 @@ public final class MachineChecks {
   static DoctorCheck freezing(ControlGroups groups) {
     return groups.canFreeze()
         ? DoctorCheck.good("freezing", "usable: a sandbox can be paused with its memory")
-        : DoctorCheck.bad("freezing", "not possible", groups.remedy());
+        : DoctorCheck.bad("freezing", "not available", groups.remedy());
   }
 
   /** Probes the network in its own namespaces, under the name of this installation. */
@@ -118,7 +118,7 @@ public final class MachineChecks {
       return new DoctorCheck(found.name(), found.present(), found.detail(), found.fix());
     } catch (SandboxException e) {
       return DoctorCheck.bad(
-          "network mode bridge", "not tried: " + e.fault().problem(), e.fault().remedy());
+          "network mode bridge", "not tested: " + e.fault().problem(), e.fault().remedy());
     }
   }
 
@@ -127,14 +127,14 @@ public final class MachineChecks {
     if (!Files.exists(kvm)) {
       return DoctorCheck.bad(
           "/dev/kvm",
-          "not there",
-          "enable virtualization in the firmware, or nested virtualization for a VM, and modprobe"
-              + " kvm_intel or kvm_amd; in a container pass the device");
+          "not found",
+          "enable virtualization in the firmware (in a VM: nested virtualization) and modprobe"
+              + " kvm_intel or kvm_amd; in a container, pass the device");
     }
     if (Files.isReadable(kvm) && Files.isWritable(kvm)) {
       return DoctorCheck.good("/dev/kvm", "usable");
     }
-    return DoctorCheck.bad("/dev/kvm", "no permission", permission(kvm));
+    return DoctorCheck.bad("/dev/kvm", "permission denied", permission(kvm));
   }
 
   /** Suggests the group that owns the device, unless that is root's. */
@@ -142,7 +142,7 @@ public final class MachineChecks {
     try {
       String group = Files.readAttributes(device, PosixFileAttributes.class).group().getName();
       if (!group.equals("root")) {
-        return "as root: usermod -aG " + group + " YOUR_NAME; then log in again";
+        return "as root: usermod -aG " + group + " USER; then log in again";
       }
     } catch (IOException e) {
       // Fall through to the generic advice.
@@ -156,7 +156,8 @@ public final class MachineChecks {
     long available = memory.available().orElse(0);
     String value = size(available) + " available of " + size(total);
     return available < LITTLE_MEMORY
-        ? DoctorCheck.bad("memory", value, "stop something, or give sandboxes less (--memory)")
+        ? DoctorCheck.bad(
+            "memory", value, "stop other programs, or give sandboxes less memory (--memory)")
         : DoctorCheck.good("memory", value);
   }
 
@@ -180,10 +181,12 @@ public final class MachineChecks {
       long free = Files.getFileStore(there).getUsableSpace();
       String value = size(free) + " free in " + there;
       return free < LITTLE_DISK
-          ? DoctorCheck.bad("disk", value, "free some, or choose another folder with --data")
+          ? DoctorCheck.bad(
+              "disk", value, "free disk space, or choose another data folder with --data")
           : DoctorCheck.good("disk", value);
     } catch (IOException e) {
-      return DoctorCheck.bad("disk", IoErrors.describe(e), "choose another folder with --data");
+      return DoctorCheck.bad(
+          "disk", IoErrors.describe(e), "choose another data folder with --data");
     }
   }
 

@@ -17,7 +17,7 @@ import picocli.CommandLine.Command;
 /** Implements {@code isola providers}. */
 @Command(
     name = "providers",
-    description = "List the providers: whether they work here, how strong they are, what they can.")
+    description = "List providers with status, isolation, enforced limits and capabilities.")
 public final class ProvidersCommand implements CliCommand {
   private final CommandContext wiring;
 

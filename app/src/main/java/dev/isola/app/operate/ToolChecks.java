@@ -88,7 +88,7 @@ public record ToolChecks(
     if (program.isEmpty()) {
       return DoctorCheck.bad(
           tool.command(),
-          "not found: " + tool.purpose() + provider(tool),
+          "not found; enables " + tool.purpose() + provider(tool),
           tool.installCommand(packages));
     }
     String said = "";
@@ -110,7 +110,7 @@ public record ToolChecks(
             .sorted()
             .toList();
     if (users.isEmpty()) {
-      return tool.backend() ? " (no provider of this Isola uses it)" : "";
+      return tool.backend() ? " (not used by any installed provider)" : "";
     }
     return (users.size() == 1 ? " (provider " : " (providers ") + String.join(", ", users) + ")";
   }
@@ -129,9 +129,7 @@ public record ToolChecks(
     if (counts.isEmpty() && !tool.flaws().isEmpty()) {
       String safe = tool.flaws().getLast().fixedVersions();
       return DoctorCheck.warning(
-          tool.command(),
-          value,
-          "it did not say its version: check that it is " + safe + " or newer");
+          tool.command(), value, "its version is unknown: check that it is " + safe + " or newer");
     }
     boolean setuid = setuid(program);
     List<Vulnerability> flaws =
@@ -142,7 +140,9 @@ public record ToolChecks(
     String newer = flaws.getLast().fixedVersions() + " or newer";
     if (!PackageOrigin.isFromDistribution(program)) {
       return DoctorCheck.bad(
-          tool.command(), value + " has " + names(flaws, name -> true), "install " + newer);
+          tool.command(),
+          value + " is affected by " + names(flaws, name -> true),
+          "install " + newer);
     }
     // Distributions fix vulnerabilities without changing the upstream version.
     String packaged = tool.packages().getOrDefault(packages, tool.command());
@@ -152,7 +152,11 @@ public record ToolChecks(
         : DoctorCheck.warning(
             tool.command(),
             value,
-            "check that your distribution has closed " + open + " in it (upstream: " + newer + ")");
+            "check that your distribution has fixed "
+                + open
+                + " in this package (upstream: "
+                + newer
+                + ")");
   }
 
   private String value(HostTool tool, Path program, String said) {

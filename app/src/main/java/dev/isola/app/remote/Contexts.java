@@ -98,7 +98,7 @@ final class Contexts {
 
   /** Replaces the file atomically; it is never readable by other users. */
   private void write(Map<String, Context> all, Optional<String> current) {
-    StringBuilder text = new StringBuilder("# The servers isola has logged in to; with keys.\n");
+    StringBuilder text = new StringBuilder("# Servers and API keys of isola login.\n");
     current.ifPresent(name -> text.append("current=").append(name).append('\n'));
     for (Context one : all.values()) {
       text.append(one.name()).append(".url=").append(escaped(one.url())).append('\n');
@@ -138,7 +138,7 @@ final class Contexts {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             file + " " + what + ": " + e.getMessage(),
-            "mend or remove it, then isola login URL")
+            "correct or remove the file, then run isola login URL")
         .exception(e);
   }
 }

@@ -18,11 +18,11 @@ import picocli.CommandLine.Parameters;
 /** Implements {@code isola contexts}. */
 @Command(
     name = "contexts",
-    description = "List the servers that isola login remembers, or choose another.")
+    description = "List the servers added by isola login, or switch to one of them.")
 public final class ContextsCommand implements CliCommand {
   private final CommandContext wiring;
 
-  @Parameters(arity = "0..1", paramLabel = "NAME", description = "The one to use from now on.")
+  @Parameters(arity = "0..1", paramLabel = "NAME", description = "Context to switch to.")
   private @Nullable String name;
 
   public ContextsCommand(CommandContext wiring) {
@@ -35,7 +35,8 @@ public final class ContextsCommand implements CliCommand {
     Contexts contexts = Contexts.of(wiring.environment().variables());
     if (name != null) {
       if (!contexts.all().containsKey(name)) {
-        throw new UsageException("there is no context '" + name + "'", "isola contexts lists them");
+        throw new UsageException(
+            "unknown context '" + name + "'", "run isola contexts to list them");
       }
       contexts.use(name);
     }
@@ -57,7 +58,7 @@ public final class ContextsCommand implements CliCommand {
                               one.name().equals(current)))
                   .toList()));
     } else if (all.isEmpty()) {
-      console.print("no contexts; isola login URL makes one\n");
+      console.print("no contexts; add one with isola login URL\n");
     } else {
       Table table = new Table().row("", "NAME", "URL");
       all.forEach(

@@ -10,8 +10,8 @@ import picocli.CommandLine.Command;
 @Command(
     name = "cp",
     description = {
-      "Copy a file or a folder with all in it into a sandbox, or out of one.",
-      "One of SRC and DST is ID:PATH; the other a path of this host, or - for stdin or stdout."
+      "Copy a file or folder between this host and a sandbox.",
+      "One of SRC and DST is ID:PATH, the other a path on this host, or - for stdin or stdout."
     })
 public final class CopyCommand extends FileCopyCommand {
   private static final Pattern REMOTE = Pattern.compile("([a-z0-9]{1,32}):(.*)", Pattern.DOTALL);

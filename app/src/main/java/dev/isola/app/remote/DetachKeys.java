@@ -3,9 +3,9 @@ package dev.isola.app.remote;
 import java.io.ByteArrayOutputStream;
 
 /**
- * Recognizes the key sequences that detach from a terminal while its command keeps running:
- * {@code ~.} at the beginning of a line, or Ctrl-P Ctrl-Q. The first key of a sequence is held
- * back until the next one arrives.
+ * Recognizes the key sequences that detach from a terminal while its command keeps running: {@code
+ * ~.} at the beginning of a line, or Ctrl-P Ctrl-Q. The first key of a sequence is held back until
+ * the next one arrives.
  */
 final class DetachKeys {
   private static final int CTRL_P = 0x10;

@@ -29,7 +29,7 @@ import picocli.CommandLine.Parameters;
 @CommandLine.Command(
     name = "exec",
     sortOptions = false,
-    description = "Run a command in a sandbox of a server.",
+    description = "Run a command in a sandbox on a server.",
     customSynopsis = "isola exec [OPTION]... ID [--] CMD [ARG]...",
     footer = "%nExit codes are those of isola run.")
 public final class ExecCommand extends RemoteCommand {
@@ -38,13 +38,13 @@ public final class ExecCommand extends RemoteCommand {
   @Option(
       names = {"-e", "--env"},
       paramLabel = "NAME=VALUE",
-      description = "A variable of the command's environment. Repeatable.")
+      description = "Set an environment variable. Repeatable.")
   private List<String> env = new ArrayList<>();
 
   @Option(
       names = {"-w", "--workdir"},
       paramLabel = "DIR",
-      description = "The command's working folder. Default: the sandbox's.")
+      description = "Working folder of the command. Default: the sandbox's.")
   private @Nullable String workdir;
 
   @Option(
@@ -61,22 +61,23 @@ public final class ExecCommand extends RemoteCommand {
 
   @Option(
       names = {"-t", "--tty"},
-      description = "Give the command a terminal; needs one on stdin and stdout.")
+      description = "Allocate a terminal; stdin and stdout must be terminals.")
   private boolean tty;
 
   @Option(
       names = {"-d", "--detach"},
-      description = "Print the id of the execution and leave; isola logs shows its output.")
+      description =
+          "Start in the background and print the execution id; isola logs prints the output.")
   private boolean detach;
 
-  @Parameters(index = "0", paramLabel = "ID", description = "The sandbox.")
+  @Parameters(index = "0", paramLabel = "ID", description = "Id of the sandbox.")
   private String id = "";
 
   @Parameters(
       index = "1..*",
       paramLabel = "CMD",
       arity = "1..*",
-      description = "The command and its arguments, taken literally: there is no shell.")
+      description = "Command and arguments, passed literally without a shell.")
   private List<String> words = new ArrayList<>();
 
   public ExecCommand(CommandContext wiring) {
@@ -89,7 +90,8 @@ public final class ExecCommand extends RemoteCommand {
     Command command = command();
     if (tty) {
       if (detach || console.json()) {
-        throw new UsageException("--tty excludes --detach and --json", "leave one out");
+        throw new UsageException(
+            "--tty cannot be combined with --detach or --json", "omit one of them");
       }
       return RemoteTerminal.start(wiring.environment(), sandbox, command);
     }
@@ -109,7 +111,7 @@ public final class ExecCommand extends RemoteCommand {
     List<String> literal = words.getFirst().equals("--") ? words.subList(1, words.size()) : words;
     if (literal.isEmpty()) {
       throw new UsageException(
-          "there is no command", "write it behind the id: isola exec ID -- ls");
+          "the command is missing", "add it after the id: isola exec ID -- ls");
     }
     Command command = Command.argv(literal).withEnv(Arguments.variables("--env", env));
     if (workdir != null) {
@@ -138,7 +140,11 @@ public final class ExecCommand extends RemoteCommand {
         return ExitCodes.OUTPUT_CLOSED;
       } catch (ProviderUnavailable e) {
         throw RemoteFault.of(
-            e, "the command goes on; isola logs -f " + id + " " + execution.id() + " comes back");
+            e,
+            "the command is still running; follow it with isola logs -f "
+                + id
+                + " "
+                + execution.id());
       }
       return RemoteOutput.reportExit(host, execution.await());
     }
@@ -167,7 +173,7 @@ public final class ExecCommand extends RemoteCommand {
       byte[] bytes = wiring.environment().in().readNBytes(MOST_STDIN + 1);
       if (bytes.length > MOST_STDIN) {
         throw new UsageException(
-            "with --json stdin may have a mebibyte at most", "leave --json out, or use isola cp");
+            "with --json, stdin is limited to 1 MiB", "omit --json, or use isola cp");
       }
       return new String(bytes, StandardCharsets.UTF_8);
     } catch (IOException e) {

@@ -38,16 +38,16 @@ abstract class FileCopyCommand extends RemoteCommand {
 
   @Option(
       names = {"-q", "--quiet"},
-      description = "Show no progress.")
+      description = "Do not show progress.")
   private boolean quiet;
 
-  @Parameters(index = "0", paramLabel = "SRC", description = "What to copy.")
+  @Parameters(index = "0", paramLabel = "SRC", description = "Source path.")
   private String from = "";
 
   @Parameters(
       index = "1",
       paramLabel = "DST",
-      description = "Where to; in a folder that is there it keeps its name.")
+      description = "Target path; inside an existing folder, the copy keeps its name.")
   private String to = "";
 
   private final Pattern remote;
@@ -56,7 +56,7 @@ abstract class FileCopyCommand extends RemoteCommand {
 
   /**
    * @param remote matches a remote path; the first group is the sandbox or volume, the second the
-   * path
+   *     path
    * @param noun placeholder for the first group in messages
    * @param example of a complete command
    */
@@ -76,10 +76,10 @@ abstract class FileCopyCommand extends RemoteCommand {
     Matcher target = remote.matcher(to);
     if (source.matches() == target.matches()) {
       throw new UsageException(
-          "one of SRC and DST has to be " + noun + ":PATH",
+          "exactly one of SRC and DST must be " + noun + ":PATH",
           source.matches()
-              ? "copy to this host first; a local name with a colon is written ./NAME"
-              : "write it like " + example);
+              ? "copy to this host first; write a local name with a colon as ./NAME"
+              : "for example: " + example);
     }
     long bytes;
     try {
@@ -107,7 +107,7 @@ abstract class FileCopyCommand extends RemoteCommand {
     return Fault.of(
             ErrorCode.EXECUTION_FAILED,
             "the copy failed: " + IoErrors.describe(e),
-            "what was copied before is there; copy again")
+            "files copied so far are kept; run the copy again")
         .exception(e);
   }
 
@@ -140,9 +140,9 @@ abstract class FileCopyCommand extends RemoteCommand {
     if (!java.nio.file.Files.isRegularFile(local)) {
       throw new UsageException(
           java.nio.file.Files.exists(local)
-              ? from + " is neither a file nor a folder"
-              : "there is no " + from + " here",
-          "name a file or folder of this host, or - for stdin");
+              ? from + " is not a file or folder"
+              : "no such file or folder: " + from,
+          "use a file or folder on this host, or - for stdin");
     }
     long size = java.nio.file.Files.size(local);
     try (InputStream in = java.nio.file.Files.newInputStream(local);
@@ -215,7 +215,7 @@ abstract class FileCopyCommand extends RemoteCommand {
     String name = info.name();
     if (name.isEmpty() || name.equals(".") || name.equals("..") || name.indexOf('/') >= 0) {
       throw new UsageException(
-          "what the sandbox calls it is no file name", "name the file to be written as DST");
+          "the sandbox reports an invalid file name", "name the target file in DST");
     }
     return name;
   }
@@ -256,7 +256,7 @@ abstract class FileCopyCommand extends RemoteCommand {
     if (!leftOut.isEmpty()) {
       console.printErr(
           leftOut.size()
-              + " links lead out of the folder and were left out, such as "
+              + " links point outside of the folder and were skipped, such as "
               + leftOut.getFirst());
     }
   }

@@ -17,22 +17,22 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "fork",
     description = {
-      "Make sandboxes with the files of another and print their ids.",
-      "Their processes, clocks and random numbers begin anew."
+      "Create sandboxes with a copy of another sandbox's files and print their ids.",
+      "Processes are not copied."
     })
 public final class ForkCommand extends RemoteCommand {
-  @Parameters(paramLabel = "SANDBOX", description = "The sandbox.")
+  @Parameters(paramLabel = "SANDBOX", description = "Id of the sandbox to fork.")
   private String sandbox = "";
 
-  @Option(names = "-n", paramLabel = "COUNT", description = "How many. Default: 1.")
+  @Option(names = "-n", paramLabel = "COUNT", description = "Number of forks. Default: 1.")
   private String count = "1";
 
   @Option(
       names = "--kind",
       paramLabel = "KIND",
       description = {
-        "What they begin with. Default: filesystem.",
-        "memory is refused: no provider can copy processes."
+        "State to copy. Default: filesystem.",
+        "memory is rejected, because no provider can copy processes."
       })
   private String kind = "filesystem";
 

@@ -13,7 +13,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "keys",
     synopsisSubcommandLabel = "COMMAND",
-    description = "List, make and revoke keys of a server.")
+    description = "List, create and revoke API keys of a server.")
 public final class KeysCommand implements CliCommand {
   private final CommandContext wiring;
 

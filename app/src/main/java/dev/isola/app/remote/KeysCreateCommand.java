@@ -11,15 +11,17 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** Implements {@code isola keys create}. */
-@Command(name = "create", description = "Make a key and print it, this once.")
+@Command(
+    name = "create",
+    description = "Create an API key and print it. It cannot be printed again.")
 final class KeysCreateCommand extends RemoteCommand {
   @Option(
       names = "--scope",
       paramLabel = "SCOPE",
-      description = "read, use or admin. Default: use.")
+      description = "Scope of the key: read, use or admin. Default: use.")
   private String scope = "use";
 
-  @Parameters(paramLabel = "NAME", description = "Letters, digits, - and _.")
+  @Parameters(paramLabel = "NAME", description = "Name of the key: letters, digits, - and _.")
   private String name = "";
 
   KeysCreateCommand(CommandContext wiring) {

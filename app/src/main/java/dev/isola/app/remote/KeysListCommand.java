@@ -13,7 +13,7 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 
 /** Implements {@code isola keys ls}. */
-@Command(name = "ls", description = "List the keys, without the keys themselves.")
+@Command(name = "ls", description = "List API keys, without their secrets.")
 final class KeysListCommand extends RemoteCommand {
   KeysListCommand(CommandContext wiring) {
     super(wiring);
@@ -27,11 +27,11 @@ final class KeysListCommand extends RemoteCommand {
       return ExitCodes.OK;
     }
     if (keys.isEmpty()) {
-      console.print("no keys in the ledger; isola keys create NAME makes one\n");
+      console.print("no keys in the ledger; create one with isola keys create NAME\n");
       return ExitCodes.OK;
     }
     Instant now = Instant.now();
-    Table table = new Table().row("NAME", "SCOPE", "MADE", "USED");
+    Table table = new Table().row("NAME", "SCOPE", "CREATED", "LAST USED");
     for (ApiKey one : keys) {
       table.row(
           CellFormat.text(one.name()),

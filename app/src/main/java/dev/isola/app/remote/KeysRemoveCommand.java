@@ -11,9 +11,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 /** Implements {@code isola keys rm}. */
-@Command(name = "rm", description = "Revoke keys at once.")
+@Command(name = "rm", description = "Revoke API keys immediately.")
 final class KeysRemoveCommand extends RemoteCommand {
-  @Parameters(paramLabel = "NAME", arity = "1..*", description = "The keys.")
+  @Parameters(paramLabel = "NAME", arity = "1..*", description = "Names of the keys.")
   private List<String> names = new ArrayList<>();
 
   KeysRemoveCommand(CommandContext wiring) {

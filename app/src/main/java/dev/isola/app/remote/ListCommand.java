@@ -20,25 +20,28 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** Implements {@code isola ls}. */
-@Command(name = "ls", description = "List the sandboxes of a server.")
+@Command(name = "ls", description = "List the sandboxes on a server.")
 public final class ListCommand extends RemoteCommand {
   @Option(
       names = "--state",
       paramLabel = "STATE",
       description =
-          "creating, running, paused, stopped, error, terminating or destroyed. Repeatable."
-              + " Default: all but destroyed.")
+          "Filter by state: creating, running, paused, stopped, error, terminating or destroyed."
+              + " Repeatable. Default: all except destroyed.")
   private List<String> states = new ArrayList<>();
 
-  @Option(names = "--tag", paramLabel = "NAME=VALUE", description = "All match. Repeatable.")
+  @Option(
+      names = "--tag",
+      paramLabel = "NAME=VALUE",
+      description = "Filter by tag; all given tags must match. Repeatable.")
   private List<String> tags = new ArrayList<>();
 
-  @Option(names = "--provider", paramLabel = "NAME", description = "Who made it.")
+  @Option(names = "--provider", paramLabel = "NAME", description = "Filter by provider.")
   private @Nullable String provider;
 
   @Option(
       names = {"-q", "--quiet"},
-      description = "Only the ids.")
+      description = "Print only the ids.")
   private boolean quiet;
 
   public ListCommand(CommandContext wiring) {
@@ -53,7 +56,7 @@ public final class ListCommand extends RemoteCommand {
     } else if (quiet) {
       console.print(found.stream().map(one -> one.id() + "\n").collect(Collectors.joining()));
     } else if (found.isEmpty()) {
-      console.print("no sandboxes; isola create makes one\n");
+      console.print("no sandboxes; create one with isola create\n");
     } else {
       console.print(table(found, Instant.now()).text(console.columns()));
     }

@@ -25,21 +25,24 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "login",
     description = {
-      "Remember a server and a key of it.",
-      "The key is asked for and tried; the commands that need a server then use it."
+      "Log in to a server and store its URL and API key.",
+      "Prompts for the key and verifies it. Other commands then use this server."
     })
 public final class LoginCommand implements CliCommand {
   private static final int LONGEST_KEY = 4096;
 
   private final CommandContext wiring;
 
-  @Parameters(paramLabel = "URL", description = "Such as http://127.0.0.1:7777.")
+  @Parameters(paramLabel = "URL", description = "URL of the server, such as http://127.0.0.1:7777.")
   private String url = "";
 
-  @Option(names = "--name", paramLabel = "NAME", description = "Default: the host of the URL.")
+  @Option(
+      names = "--name",
+      paramLabel = "NAME",
+      description = "Name of the context. Default: the host of the URL.")
   private @Nullable String name;
 
-  @Option(names = "--key-stdin", description = "Read the key from stdin instead of asking.")
+  @Option(names = "--key-stdin", description = "Read the key from stdin instead of prompting.")
   private boolean stdin;
 
   public LoginCommand(CommandContext wiring) {
@@ -52,7 +55,7 @@ public final class LoginCommand implements CliCommand {
     String chosen = name == null ? usualName() : name;
     if (!chosen.matches("[A-Za-z0-9_-]{1,64}")) {
       throw new UsageException(
-          "--name '" + chosen + "' is not a name", "take letters, digits, - and _");
+          "--name '" + chosen + "' is not a valid name", "use letters, digits, - and _");
     }
     try {
       IsolaOptions.of(url, "-"); // reject an invalid URL before prompting for the key
@@ -90,7 +93,7 @@ public final class LoginCommand implements CliCommand {
             || url.getHost().equals("[::1]");
     if (url.getScheme().equals("http") && !near) {
       console.printErr(
-          "keys and everything else go to " + url.getHost() + " unencrypted; use https");
+          "requests and keys are sent to " + url.getHost() + " unencrypted; use https");
     }
   }
 

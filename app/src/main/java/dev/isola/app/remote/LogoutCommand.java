@@ -10,11 +10,14 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 /** Implements {@code isola logout}. */
-@Command(name = "logout", description = "Forget a server and its key.")
+@Command(name = "logout", description = "Remove a server and its API key.")
 public final class LogoutCommand implements CliCommand {
   private final CommandContext wiring;
 
-  @Parameters(arity = "0..1", paramLabel = "NAME", description = "Default: the current one.")
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "NAME",
+      description = "Context to remove. Default: the current one.")
   private @Nullable String name;
 
   public LogoutCommand(CommandContext wiring) {
@@ -27,8 +30,8 @@ public final class LogoutCommand implements CliCommand {
     String wanted = name == null ? contexts.current().map(Context::name).orElse("") : name;
     if (!contexts.all().containsKey(wanted)) {
       throw new UsageException(
-          name == null ? "no context is the current one" : "there is no context '" + name + "'",
-          "isola contexts lists them");
+          name == null ? "no current context" : "unknown context '" + name + "'",
+          "run isola contexts to list them");
     }
     contexts.remove(wanted);
     return ExitCodes.OK;

@@ -23,27 +23,31 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "logs",
     description = {
-      "Show what a command in a sandbox wrote.",
-      "Without EXEC it lists what runs there and what ended lately."
+      "Print the output of a command in a sandbox.",
+      "Without EXEC, list running and recently ended executions."
     })
 public final class LogsCommand extends RemoteCommand {
   private static final int WIDEST_COMMAND = 60;
 
   @Option(
       names = {"-f", "--follow"},
-      description = "Go on until the command has ended.")
+      description = "Follow the output until the command exits.")
   private boolean follow;
 
   @Option(
       names = "--offset",
       paramLabel = "N",
-      description = "Begin at this byte. Default: the oldest that is kept.")
+      description = "Start at this byte. Default: the oldest retained output.")
   private long offset;
 
-  @Parameters(index = "0", paramLabel = "ID", description = "The sandbox.")
+  @Parameters(index = "0", paramLabel = "ID", description = "Id of the sandbox.")
   private String id = "";
 
-  @Parameters(index = "1", arity = "0..1", paramLabel = "EXEC", description = "The execution.")
+  @Parameters(
+      index = "1",
+      arity = "0..1",
+      paramLabel = "EXEC",
+      description = "Id of the execution.")
   private @Nullable String execution;
 
   public LogsCommand(CommandContext wiring) {
@@ -57,7 +61,7 @@ public final class LogsCommand extends RemoteCommand {
       return list(sandbox.executions(), console);
     }
     if (offset < 0) {
-      throw new UsageException("--offset is below 0", "0 is the first byte");
+      throw new UsageException("--offset is negative", "use 0 or a greater number");
     }
     try (Execution following = sandbox.execution(execution, offset)) {
       RemoteOutput.copy(
@@ -74,7 +78,7 @@ public final class LogsCommand extends RemoteCommand {
       return ExitCodes.OK;
     }
     if (found.isEmpty()) {
-      console.print("no executions; isola exec starts one\n");
+      console.print("no executions; start one with isola exec\n");
       return ExitCodes.OK;
     }
     Instant now = Instant.now();
@@ -84,7 +88,7 @@ public final class LogsCommand extends RemoteCommand {
           CellFormat.text(one.id()),
           Long.toString(one.pid()),
           CellFormat.age(one.startedAt(), now) + " ago",
-          one.exit().map(exit -> "ended with " + exit.shellCode()).orElse("running"),
+          one.exit().map(exit -> "exited with " + exit.shellCode()).orElse("running"),
           CellFormat.size(one.endOffset()),
           CellFormat.truncated(String.join(" ", one.argv()), WIDEST_COMMAND));
     }

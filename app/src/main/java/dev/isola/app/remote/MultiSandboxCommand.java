@@ -15,11 +15,10 @@ import java.util.function.Consumer;
 import picocli.CommandLine.Parameters;
 
 /**
- * A command that applies one operation to several sandboxes. A failure does not affect the
- * others.
+ * A command that applies one operation to several sandboxes. A failure does not affect the others.
  */
 abstract class MultiSandboxCommand extends RemoteCommand {
-  @Parameters(paramLabel = "ID", arity = "1..*", description = "The sandboxes.")
+  @Parameters(paramLabel = "ID", arity = "1..*", description = "Ids of the sandboxes.")
   private List<String> ids = new ArrayList<>();
 
   MultiSandboxCommand(CommandContext wiring) {

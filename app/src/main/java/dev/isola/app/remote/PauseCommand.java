@@ -8,9 +8,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** Implements {@code isola pause}. */
-@Command(name = "pause", description = "Freeze sandboxes, with their processes in memory.")
+@Command(name = "pause", description = "Pause sandboxes; their processes stay in memory.")
 public final class PauseCommand extends MultiSandboxCommand {
-  @Option(names = "--stop", description = "End their processes and keep their files only.")
+  @Option(
+      names = "--stop",
+      description = "Stop instead: end the processes and keep only the files.")
   private boolean stop;
 
   public PauseCommand(CommandContext wiring) {

@@ -21,26 +21,34 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "ports",
     sortOptions = false,
-    description = "List the ports of a sandbox that are open to everybody; open or link to one.")
+    description =
+        "List the public ports of a sandbox, change the access to a port, or print a link to it.")
 public final class PortsCommand extends RemoteCommand {
   private static final Duration USUAL = Duration.ofHours(1);
 
-  @Parameters(index = "0", paramLabel = "ID", description = "The sandbox.")
+  @Parameters(index = "0", paramLabel = "ID", description = "Id of the sandbox.")
   private String id = "";
 
-  @Parameters(index = "1", arity = "0..1", paramLabel = "PORT", description = "One of its ports.")
+  @Parameters(
+      index = "1",
+      arity = "0..1",
+      paramLabel = "PORT",
+      description = "Port of the sandbox.")
   private @Nullable Integer port;
 
-  @Option(names = "--public", description = "Let anybody look at PORT, without a key.")
+  @Option(names = "--public", description = "Make PORT reachable without a key.")
   private boolean open;
 
-  @Option(names = "--private", description = "Let only those look who have a key or a link.")
+  @Option(names = "--private", description = "Make PORT reachable only with a key or a link.")
   private boolean closed;
 
-  @Option(names = "--link", description = "Print a link to PORT that needs no key.")
+  @Option(names = "--link", description = "Print a temporary link to PORT that needs no key.")
   private boolean link;
 
-  @Option(names = "--ttl", paramLabel = "TIME", description = "How long the link works: 10m; 1h.")
+  @Option(
+      names = "--ttl",
+      paramLabel = "TIME",
+      description = "How long the link is valid: 10m, 2h. Default: 1h.")
   private @Nullable String ttl;
 
   public PortsCommand(CommandContext wiring) {
@@ -51,11 +59,11 @@ public final class PortsCommand extends RemoteCommand {
   int run(Isola isola, Console console) {
     Sandbox sandbox = sandbox(isola, id);
     if (open && closed) {
-      throw new UsageException("--public and --private exclude each other", "leave one out");
+      throw new UsageException("--public and --private cannot be combined", "omit one of them");
     }
     if (port == null) {
       if (open || closed || link) {
-        throw new UsageException("there is no PORT", "write it behind the id");
+        throw new UsageException("PORT is missing", "add it after the id");
       }
       return list(sandbox.ports().list(), console);
     }
@@ -82,7 +90,7 @@ public final class PortsCommand extends RemoteCommand {
     if (console.json()) {
       console.print(Map.of("ports", ports.stream().map(Ports.Port::document).toList()));
     } else if (ports.isEmpty()) {
-      console.print("no port is open to everybody; isola ports ID PORT --link makes a link\n");
+      console.print("no public ports; create a link to a port with isola ports ID PORT --link\n");
     } else {
       Table table = new Table().row("PORT", "ACCESS");
       for (Ports.Port one : ports) {

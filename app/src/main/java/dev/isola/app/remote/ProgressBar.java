@@ -19,7 +19,9 @@ public final class ProgressBar implements AutoCloseable {
   private long done;
   private boolean any;
 
-  /** @param total number of bytes; negative if unknown */
+  /**
+   * @param total number of bytes; negative if unknown
+   */
   ProgressBar(CliEnvironment host, boolean shown, long total) {
     this.host = host;
     this.shown = shown;

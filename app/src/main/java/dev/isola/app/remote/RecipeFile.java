@@ -48,7 +48,7 @@ final class RecipeFile {
       String text = Files.readString(file);
       refuseDeep(file, text);
       if (!(new Load(SETTINGS).loadFromString(text) instanceof Map<?, ?> tree)) {
-        throw unreadable(file, "does not hold keys and values");
+        throw unreadable(file, "is not a YAML mapping");
       }
       Map<String, Object> document = new LinkedHashMap<>();
       tree.forEach(
@@ -62,7 +62,7 @@ final class RecipeFile {
       String line = e.getProblemMark().map(mark -> ", line " + (mark.getLine() + 1)).orElse("");
       throw unreadable(file, "is not YAML" + line + ": " + e.getProblem());
     } catch (YamlEngineException e) {
-      throw unreadable(file, "is not YAML, or not plain enough");
+      throw unreadable(file, "is not YAML, or uses unsupported YAML features");
     } catch (NoSuchFileException e) {
       throw unreadable(file, "does not exist");
     } catch (CharacterCodingException e) {
@@ -81,13 +81,14 @@ final class RecipeFile {
       depth +=
           event instanceof CollectionStartEvent ? 1 : event instanceof CollectionEndEvent ? -1 : 0;
       if (depth > DEEPEST) {
-        throw unreadable(file, "is nested more than " + DEEPEST + " deep");
+        throw unreadable(file, "is nested more than " + DEEPEST + " levels deep");
       }
     }
   }
 
   private static UsageException unreadable(Path file, String problem) {
     return new UsageException(
-        "the recipe " + file + " " + problem, "name a recipe with -f; docs/templates.md has one");
+        "the recipe " + file + " " + problem,
+        "name a recipe with -f; docs/templates.md documents the format");
   }
 }

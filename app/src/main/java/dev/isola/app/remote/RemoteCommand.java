@@ -41,13 +41,12 @@ abstract class RemoteCommand implements CliCommand {
   }
 
   /**
-   * Returns the sandbox. Checks the id here, because an invalid one would change the request
-   * path.
+   * Returns the sandbox. Checks the id here, because an invalid one would change the request path.
    */
   static Sandbox sandbox(Isola isola, String id) {
     if (!id.matches("[a-z0-9]{1,32}")) {
       throw new UsageException(
-          "'" + id + "' is not the id of a sandbox", "isola ls lists the sandboxes");
+          "'" + id + "' is not a valid sandbox id", "run isola ls to list sandboxes");
     }
     return isola.sandbox(id);
   }

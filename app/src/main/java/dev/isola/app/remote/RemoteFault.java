@@ -44,9 +44,10 @@ final class RemoteFault {
 
   private static String remedy(IsolaException e) {
     return switch (e.code()) {
-      case "UNAUTHENTICATED" -> "isola login URL with a key of that server, or set ISOLA_API_KEY";
-      case "SANDBOX_NOT_FOUND", "SANDBOX_DESTROYED" -> "isola ls lists the sandboxes";
-      case "EXECUTION_NOT_FOUND" -> "isola logs ID lists what runs and what ended lately";
+      case "UNAUTHENTICATED" ->
+          "run isola login URL with a key of that server, or set ISOLA_API_KEY";
+      case "SANDBOX_NOT_FOUND", "SANDBOX_DESTROYED" -> "run isola ls to list sandboxes";
+      case "EXECUTION_NOT_FOUND" -> "run isola logs ID to list executions";
       default -> e.remedy();
     };
   }

@@ -46,12 +46,13 @@ final class RemoteOutput {
     switch (exit) {
       case Exit.TimedOut(var after) ->
           ErrorReport.writeLine(
-              host, "timed out after " + after.toMillis() / 1000.0 + " s; raise --timeout");
+              host, "timed out after " + after.toMillis() / 1000.0 + " s; increase --timeout");
       case Exit.OutOfMemory() ->
-          ErrorReport.writeLine(host, "killed: out of memory; make a sandbox with more --memory");
+          ErrorReport.writeLine(host, "killed: out of memory; create a sandbox with more --memory");
       case Exit.Lost(var why) ->
           ErrorReport.writeLine(
-              host, "the sandbox was lost: " + CellFormat.text(why) + "; isola ls tells more");
+              host,
+              "the sandbox was lost: " + CellFormat.text(why) + "; run isola ls for its state");
       case Exit.Exited ignored -> {}
       case Exit.Signaled ignored -> {}
     }

@@ -64,8 +64,8 @@ final class RemoteTerminal {
     ExecutionInfo info = sandbox.execution(execution, 0).info();
     if (!info.onTerminal()) {
       throw new UsageException(
-          execution + " is not on a terminal",
-          "isola logs -f " + sandbox.id() + " " + execution + " follows it");
+          execution + " does not run on a terminal",
+          "print its output with isola logs -f " + sandbox.id() + " " + execution);
     }
     try (RawTerminal here = RawTerminal.open()) {
       Terminal terminal = sandbox.attach(execution, info.firstOffset());
@@ -78,8 +78,10 @@ final class RemoteTerminal {
     CliEnvironment.TtyStatus interactive = host.tty();
     if (!interactive.in() || !interactive.out()) {
       throw new UsageException(
-          "this needs a terminal, and " + (interactive.in() ? "stdout" : "stdin") + " is none",
-          "run it from a terminal, or use isola exec without --tty");
+          "this command needs a terminal, and "
+              + (interactive.in() ? "stdout" : "stdin")
+              + " is not one",
+          "run it in a terminal, or use isola exec without --tty");
     }
   }
 
@@ -97,20 +99,20 @@ final class RemoteTerminal {
       exit = show();
     } catch (ProviderUnavailable e) {
       here.close();
-      throw RemoteFault.of(e, "the command goes on; " + comeBack());
+      throw RemoteFault.of(e, "the command is still running; " + reattachHint());
     } catch (IOException closed) {
       return ExitCodes.OUTPUT_CLOSED;
     }
     here.close(); // restore the terminal before printing
     if (exit.isEmpty()) {
-      ErrorReport.writeLine(host, "detached; " + comeBack());
+      ErrorReport.writeLine(host, "detached; " + reattachHint());
       return ExitCodes.OK;
     }
     return RemoteOutput.reportExit(host, exit.get());
   }
 
-  private String comeBack() {
-    return "isola shell " + sandbox + " --attach " + terminal.id() + " comes back";
+  private String reattachHint() {
+    return "reattach with isola shell " + sandbox + " --attach " + terminal.id();
   }
 
   /** Shows output until the command exits. Returns its exit, or empty after a detach. */
@@ -118,7 +120,7 @@ final class RemoteTerminal {
     try {
       for (var next = terminal.read(); next.isPresent(); next = terminal.read()) {
         if (next.get() instanceof Output.Gap gap) {
-          say(gap.lost() + " bytes of the screen were lost");
+          say(gap.lost() + " bytes of output were lost");
         } else {
           RemoteOutput.write(host, next.get());
         }
@@ -155,7 +157,7 @@ final class RemoteTerminal {
   private void connection(boolean there) {
     if (there) {
       if (told) {
-        say("connected again");
+        say("reconnected");
       }
       lost = false;
       told = false;
@@ -166,7 +168,7 @@ final class RemoteTerminal {
       lostAt = System.nanoTime();
     } else if (!told && System.nanoTime() - lostAt > SILENT_NANOS) {
       told = true;
-      say("the connection is lost; trying again (Enter ~. leaves)");
+      say("connection lost; reconnecting (Enter ~. detaches)");
     }
   }
 

@@ -7,11 +7,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** Implements {@code isola rm}. */
-@Command(name = "rm", description = "Destroy sandboxes; nothing of them is left.")
+@Command(name = "rm", description = "Destroy sandboxes and their files.")
 public final class RemoveCommand extends MultiSandboxCommand {
   @Option(
       names = {"-f", "--force"},
-      description = "Do not spare unsaved work.")
+      description = "Destroy a sandbox even if it contains unsaved work.")
   private boolean force;
 
   public RemoveCommand(CommandContext wiring) {

@@ -7,7 +7,7 @@ import dev.isola.client.Sandbox;
 import picocli.CommandLine.Command;
 
 /** Implements {@code isola resume}. */
-@Command(name = "resume", description = "Make paused or stopped sandboxes run again.")
+@Command(name = "resume", description = "Resume paused or stopped sandboxes.")
 public final class ResumeCommand extends MultiSandboxCommand {
   public ResumeCommand(CommandContext wiring) {
     super(wiring);

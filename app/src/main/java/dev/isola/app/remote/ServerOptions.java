@@ -28,13 +28,16 @@ final class ServerOptions {
   @Option(
       names = "--server",
       paramLabel = "URL",
-      description = "The server. Default: $$ISOLA_URL, or that of the last isola login.")
+      description =
+          "URL of the server. Default: $$ISOLA_URL, or the server of the last isola login.")
   @Nullable String url;
 
   @Option(
       names = "--context",
       paramLabel = "NAME",
-      description = "A server of isola contexts. Default: $$ISOLA_CONTEXT, or the current one.")
+      description =
+          "Context of the server; see isola contexts. Default: $$ISOLA_CONTEXT, or the current"
+              + " one.")
   @Nullable String context;
 
   Server resolve(Map<String, String> env) {
@@ -68,9 +71,9 @@ final class ServerOptions {
     Context found = contexts.all().get(name);
     if (found == null) {
       throw new UsageException(
-          "there is no context '" + name + "'",
+          "unknown context '" + name + "'",
           contexts.all().isEmpty()
-              ? "isola login URL makes one"
+              ? "add one with isola login URL"
               : "known: " + String.join(", ", contexts.all().keySet()));
     }
     return found;
@@ -86,16 +89,16 @@ final class ServerOptions {
   private static SandboxException noKey(String url) {
     return Fault.of(
             ErrorCode.UNAUTHENTICATED,
-            "there is no key for " + url,
-            "isola login " + url + ", or set ISOLA_API_KEY")
+            "no API key for " + url,
+            "run isola login " + url + ", or set ISOLA_API_KEY")
         .exception();
   }
 
   private static SandboxException noServer() {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "this needs a server, and none is known",
-            "start one with isola serve, or isola login URL")
+            "this command needs a server, and none is configured",
+            "start one with isola serve, or run isola login URL")
         .exception();
   }
 }

@@ -18,8 +18,8 @@ import picocli.CommandLine.Parameters;
     sortOptions = false,
     customSynopsis = "isola shell [OPTION]... ID [[--] CMD [ARG]...]",
     description = {
-      "Open a terminal in a sandbox: bash, or sh where there is none.",
-      "Enter ~. or Ctrl-P Ctrl-Q leaves and keeps it running; --attach comes back."
+      "Open a shell in a sandbox: bash, or sh if bash is not installed.",
+      "Enter ~. or Ctrl-P Ctrl-Q detaches and keeps it running; --attach reattaches."
     })
 public final class ShellCommand extends RemoteCommand {
   private static final dev.isola.client.Command SHELL =
@@ -29,7 +29,7 @@ public final class ShellCommand extends RemoteCommand {
   @Option(
       names = {"-a", "--attach"},
       paramLabel = "EXEC",
-      description = "Come back to a terminal; isola logs ID lists what runs.")
+      description = "Reattach to a running terminal; isola logs ID lists executions.")
   private @Nullable String attach;
 
   @Option(
@@ -41,17 +41,17 @@ public final class ShellCommand extends RemoteCommand {
   @Option(
       names = {"-w", "--workdir"},
       paramLabel = "DIR",
-      description = "Where to begin. Default: the sandbox's working folder.")
+      description = "Working folder. Default: the sandbox's.")
   private @Nullable String workdir;
 
-  @Parameters(index = "0", paramLabel = "ID", description = "The sandbox.")
+  @Parameters(index = "0", paramLabel = "ID", description = "Id of the sandbox.")
   private String id = "";
 
   @Parameters(
       index = "1..*",
       paramLabel = "CMD",
       arity = "0..*",
-      description = "Instead of a shell, taken literally.")
+      description = "Command to run instead of a shell, passed literally.")
   private List<String> words = new ArrayList<>();
 
   public ShellCommand(CommandContext wiring) {
@@ -61,7 +61,8 @@ public final class ShellCommand extends RemoteCommand {
   @Override
   int run(Isola isola, Console console) {
     if (console.json()) {
-      throw new UsageException("a terminal has no JSON", "leave --json out, or use isola exec");
+      throw new UsageException(
+          "a terminal cannot be printed as JSON", "omit --json, or use isola exec");
     }
     Sandbox sandbox = sandbox(isola, id);
     List<String> rest = rest();
@@ -69,7 +70,9 @@ public final class ShellCommand extends RemoteCommand {
       return RemoteTerminal.start(wiring.environment(), sandbox, command(rest));
     }
     if (!rest.isEmpty() || user != null || workdir != null) {
-      throw new UsageException("what --attach comes back to runs already", "leave the rest out");
+      throw new UsageException(
+          "--attach cannot be combined with a command, --user or --workdir",
+          "omit them; the command is already running");
     }
     return RemoteTerminal.attach(wiring.environment(), sandbox, attach);
   }

@@ -14,12 +14,12 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "diff",
     description =
-        "Show which files were added (+), changed (*) and removed (-) between two snapshots.")
+        "List files that were added (+), changed (*) and removed (-) between two snapshots.")
 final class SnapshotDiffCommand extends RemoteCommand {
   @Parameters(index = "0", paramLabel = "FROM", description = "The earlier snapshot.")
   private String from = "";
 
-  @Parameters(index = "1", paramLabel = "TO", description = "The later one.")
+  @Parameters(index = "1", paramLabel = "TO", description = "The later snapshot.")
   private String to = "";
 
   SnapshotDiffCommand(CommandContext wiring) {

@@ -10,7 +10,7 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 
 /** Implements {@code isola snapshot gc}. */
-@Command(name = "gc", description = "Free what no snapshot needs.")
+@Command(name = "gc", description = "Free data that no snapshot references.")
 final class SnapshotGcCommand extends RemoteCommand {
 
   SnapshotGcCommand(CommandContext wiring) {
@@ -23,7 +23,7 @@ final class SnapshotGcCommand extends RemoteCommand {
     if (console.json()) {
       console.print(Map.of("packs", back.packs(), "bytes", back.bytes()));
     } else {
-      console.print(CellFormat.size(back.bytes()) + " came back\n");
+      console.print(CellFormat.size(back.bytes()) + " freed\n");
     }
     return ExitCodes.OK;
   }

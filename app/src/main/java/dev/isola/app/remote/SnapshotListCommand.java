@@ -28,7 +28,7 @@ final class SnapshotListCommand extends RemoteCommand {
       return ExitCodes.OK;
     }
     if (all.isEmpty()) {
-      console.print("no snapshots; isola snapshot create SANDBOX takes one\n");
+      console.print("no snapshots; take one with isola snapshot create SANDBOX\n");
       return ExitCodes.OK;
     }
     Instant now = Instant.now();

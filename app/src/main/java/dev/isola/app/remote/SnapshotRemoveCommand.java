@@ -11,9 +11,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 /** Implements {@code isola snapshot rm}. */
-@Command(name = "rm", description = "Remove snapshots; gc frees their space.")
+@Command(name = "rm", description = "Remove snapshots. isola snapshot gc frees their space.")
 final class SnapshotRemoveCommand extends RemoteCommand {
-  @Parameters(paramLabel = "SNAPSHOT", arity = "1..*", description = "The snapshots.")
+  @Parameters(paramLabel = "SNAPSHOT", arity = "1..*", description = "Ids of the snapshots.")
   private List<String> snapshots = new ArrayList<>();
 
   SnapshotRemoveCommand(CommandContext wiring) {

@@ -11,9 +11,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 /** Implements {@code isola snapshot show}. */
-@Command(name = "show", description = "Show all that is known of a snapshot.")
+@Command(name = "show", description = "Print the details of a snapshot.")
 final class SnapshotShowCommand extends RemoteCommand {
-  @Parameters(paramLabel = "SNAPSHOT", description = "The snapshot.")
+  @Parameters(paramLabel = "SNAPSHOT", description = "Id of the snapshot.")
   private String snapshot = "";
 
   SnapshotShowCommand(CommandContext wiring) {

@@ -13,7 +13,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "template",
     synopsisSubcommandLabel = "COMMAND",
-    description = "Build, list and remove templates of a server.")
+    description = "Build, list and remove templates on a server.")
 public final class TemplateCommand implements CliCommand {
   private final CommandContext wiring;
 

@@ -13,7 +13,7 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 
 /** Implements {@code isola template ls}. */
-@Command(name = "ls", description = "List templates, by name.")
+@Command(name = "ls", description = "List templates, sorted by name.")
 final class TemplateListCommand extends RemoteCommand {
 
   TemplateListCommand(CommandContext wiring) {
@@ -28,7 +28,7 @@ final class TemplateListCommand extends RemoteCommand {
       return ExitCodes.OK;
     }
     if (all.isEmpty()) {
-      console.print("no templates; isola template build NAME makes one\n");
+      console.print("no templates; build one with isola template build NAME\n");
       return ExitCodes.OK;
     }
     Instant now = Instant.now();

@@ -13,7 +13,7 @@ import picocli.CommandLine.Parameters;
 /** Implements {@code isola template rm}. */
 @Command(name = "rm", description = "Remove templates with their images and builds.")
 final class TemplateRemoveCommand extends RemoteCommand {
-  @Parameters(paramLabel = "NAME", arity = "1..*", description = "The templates.")
+  @Parameters(paramLabel = "NAME", arity = "1..*", description = "Names of the templates.")
   private List<String> names = new ArrayList<>();
 
   TemplateRemoveCommand(CommandContext wiring) {

@@ -16,9 +16,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 /** Implements {@code isola template show}. */
-@Command(name = "show", description = "Show all that is known of a template, and its builds.")
+@Command(name = "show", description = "Print the details of a template and its builds.")
 final class TemplateShowCommand extends RemoteCommand {
-  @Parameters(paramLabel = "NAME", description = "The template.")
+  @Parameters(paramLabel = "NAME", description = "Name of the template.")
   private String name = "";
 
   TemplateShowCommand(CommandContext wiring) {

@@ -22,13 +22,17 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** Implements {@code isola top}. */
-@Command(name = "top", description = "Show what running sandboxes use, until q or Ctrl-C.")
+@Command(
+    name = "top",
+    description = "Show the resource usage of running sandboxes until q or Ctrl-C.")
 public final class TopCommand extends RemoteCommand {
   private static final int EVERY_SECONDS = 2;
   private static final String OTHER_SCREEN = "\u001b[?1049h\u001b[?25l";
   private static final String USUAL_SCREEN = "\u001b[?25h\u001b[?1049l";
 
-  @Option(names = "--once", description = "Print it once; so it is where there is no terminal.")
+  @Option(
+      names = "--once",
+      description = "Print the usage once; default if stdout is not a terminal.")
   private boolean once;
 
   public TopCommand(CommandContext wiring) {
@@ -92,7 +96,7 @@ public final class TopCommand extends RemoteCommand {
         rows.size()
             + " running  "
             + LocalTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS)
-            + "  q ends"
+            + "  q quits"
             + (remark.isEmpty() ? "" : "  " + remark);
     String lines =
         (head + "\n\n" + UsageTable.text(rows))

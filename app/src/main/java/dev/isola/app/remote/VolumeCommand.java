@@ -13,7 +13,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "volume",
     synopsisSubcommandLabel = "COMMAND",
-    description = "Create, list and remove volumes of a server, and copy files of them.")
+    description = "Create, list and remove volumes on a server, and copy their files.")
 public final class VolumeCommand implements CliCommand {
   private final CommandContext wiring;
 

@@ -10,8 +10,8 @@ import picocli.CommandLine.Command;
 @Command(
     name = "cp",
     description = {
-      "Copy a file or a folder with all in it into a volume, or out of one.",
-      "One of SRC and DST is NAME:PATH; the other a path of this host, or - for stdin or stdout."
+      "Copy a file or folder between this host and a volume.",
+      "One of SRC and DST is NAME:PATH, the other a path on this host, or - for stdin or stdout."
     })
 final class VolumeCopyCommand extends FileCopyCommand {
   private static final Pattern REMOTE =

@@ -11,15 +11,17 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** Implements {@code isola volume create}. */
-@Command(name = "create", description = "Create a volume; prints its name.")
+@Command(name = "create", description = "Create a volume and print its name.")
 final class VolumeCreateCommand extends RemoteCommand {
   @Option(
       names = "--provider",
       paramLabel = "P",
-      description = "That is to have its files; the server's choice when not given.")
+      description = "Provider that stores the files. Default: chosen by the server.")
   private String provider = "";
 
-  @Parameters(paramLabel = "NAME", description = "Letters, digits, . _ and -, at most 128.")
+  @Parameters(
+      paramLabel = "NAME",
+      description = "Name of the volume: letters, digits, . _ and -, at most 128.")
   private String name = "";
 
   VolumeCreateCommand(CommandContext wiring) {

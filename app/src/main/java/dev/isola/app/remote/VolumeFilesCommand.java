@@ -15,14 +15,14 @@ import picocli.CommandLine.Parameters;
 /** Implements {@code isola volume files}. */
 @Command(name = "files", description = "List a folder of a volume.")
 final class VolumeFilesCommand extends RemoteCommand {
-  @Parameters(index = "0", paramLabel = "NAME", description = "The volume.")
+  @Parameters(index = "0", paramLabel = "NAME", description = "Name of the volume.")
   private String name = "";
 
   @Parameters(
       index = "1",
       arity = "0..1",
       paramLabel = "PATH",
-      description = "A folder in it; the volume itself when not given.")
+      description = "Folder in the volume. Default: its root.")
   private String path = ".";
 
   VolumeFilesCommand(CommandContext wiring) {

@@ -13,7 +13,7 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 
 /** Implements {@code isola volume ls}. */
-@Command(name = "ls", description = "List volumes, by name.")
+@Command(name = "ls", description = "List volumes, sorted by name.")
 final class VolumeListCommand extends RemoteCommand {
 
   VolumeListCommand(CommandContext wiring) {
@@ -28,7 +28,7 @@ final class VolumeListCommand extends RemoteCommand {
       return ExitCodes.OK;
     }
     if (all.isEmpty()) {
-      console.print("no volumes; isola volume create NAME makes one\n");
+      console.print("no volumes; create one with isola volume create NAME\n");
       return ExitCodes.OK;
     }
     Instant now = Instant.now();

@@ -13,7 +13,7 @@ import picocli.CommandLine.Parameters;
 /** Implements {@code isola volume rm}. */
 @Command(name = "rm", description = "Remove volumes with their files.")
 final class VolumeRemoveCommand extends RemoteCommand {
-  @Parameters(paramLabel = "NAME", arity = "1..*", description = "The volumes.")
+  @Parameters(paramLabel = "NAME", arity = "1..*", description = "Names of the volumes.")
   private List<String> names = new ArrayList<>();
 
   VolumeRemoveCommand(CommandContext wiring) {

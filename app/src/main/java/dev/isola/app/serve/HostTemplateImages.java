@@ -37,7 +37,7 @@ record HostTemplateImages(ImageStore store) implements TemplateImages {
     String name = base ? reference : name(reference);
     if (store.find(name).isEmpty()) {
       HostImages images = new HostImages(store);
-      progress.accept((base ? "making " : "pulling ") + reference);
+      progress.accept((base ? "building " : "pulling ") + reference);
       try {
         if (base) {
           images.buildBase(progress);

@@ -49,8 +49,8 @@ final class LedgerLocation {
     } catch (URISyntaxException | IllegalArgumentException e) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "store.url is not a URL of PostgreSQL",
-              "write postgresql://USER:PASSWORD@HOST:PORT/DATABASE")
+              "store.url is not a PostgreSQL URL",
+              "use postgresql://USER:PASSWORD@HOST:PORT/DATABASE")
           .exception(); // without the cause, whose message contains the URL
     }
   }

@@ -37,8 +37,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A running server with all its parts. Opens the ledger first, because it holds the API keys,
- * then the port, then the slower parts. Closes them in reverse order.
+ * A running server with all its parts. Opens the ledger first, because it holds the API keys, then
+ * the port, then the slower parts. Closes them in reverse order.
  */
 public final class RunningServer implements AutoCloseable {
   /** Time that requests in progress get to complete when the server stops. */
@@ -151,9 +151,9 @@ public final class RunningServer implements AutoCloseable {
     ApiKeys keys = ApiKeys.open(new LedgerSettingsStore(ledger), given, clock);
     if (given.filter(key -> !key.startsWith(ApiKeys.PREFIX)).isPresent()) {
       log.warning(
-          "ISOLA_API_KEY does not begin with "
+          "ISOLA_API_KEY does not start with "
               + ApiKeys.PREFIX
-              + ": a client that sends it to a public preview gives it to the sandbox; choose one"
+              + ": if a client sends it to a public preview, the sandbox can read it; choose a key"
               + " that does");
     }
     if (keys.isEmpty() && HostOriginFilter.isLoopback(config.get(ConfigKeys.SERVER_HOST))) {
@@ -182,7 +182,7 @@ public final class RunningServer implements AutoCloseable {
   }
 
   private void closeOnSignal() {
-    log.info("ending");
+    log.info("shutting down");
     close();
   }
 
@@ -193,7 +193,7 @@ public final class RunningServer implements AutoCloseable {
         try {
           ends.pop().run();
         } catch (SandboxException e) {
-          log.warning("ending goes on, though " + e.fault().problem());
+          log.warning("error during shutdown: " + e.fault().problem());
         }
       }
       ended.countDown();

@@ -25,7 +25,9 @@ final class ServeOptions {
 
   private ServeOptions() {}
 
-  /** @param ends receives the actions that close what is opened here */
+  /**
+   * @param ends receives the actions that close what is opened here
+   */
   static HttpServerOptions of(
       Config config,
       DataFolder data,

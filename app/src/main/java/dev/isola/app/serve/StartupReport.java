@@ -40,7 +40,7 @@ record StartupReport(Config config, Readiness readiness, ServeLog log) {
     }
     String scheme = URI.create(server.url()).getScheme();
     return line
-        + " and reached as "
+        + ", reachable as "
         + Stream.of(List.of("localhost"), domains, names.all())
             .flatMap(List::stream)
             .distinct()
@@ -63,21 +63,21 @@ record StartupReport(Config config, Readiness readiness, ServeLog log) {
             : "; "
                 + String.join(", ", others)
                 + (others.size() == 1 ? " is" : " are")
-                + " here too";
+                + " also available";
     if (chosen.isPresent()) {
       log.info(
-          "sandboxes are made by "
+          "sandboxes are created by "
               + chosen.get().name()
               + " (isolation "
               + chosen.get().isolation().name().toLowerCase(Locale.ROOT)
               + ")"
               + also
-              + "; isola doctor explains the rest");
+              + "; run isola doctor for details");
     } else {
       log.warning(
-          "no provider that the configuration allows can make sandboxes"
+          "no provider allowed by the configuration can create sandboxes"
               + also
-              + "; isola doctor says why, and what to do");
+              + "; run isola doctor for the reasons and fixes");
     }
     Set<String> named = named();
     for (ProviderStatus standing : standings) {
@@ -96,7 +96,7 @@ record StartupReport(Config config, Readiness readiness, ServeLog log) {
         log.warning(
             "provider "
                 + standing.name()
-                + ", which the configuration names, does not work: "
+                + " is configured but does not work: "
                 + reason
                 + (fix.isEmpty() ? "" : "; " + fix));
       }

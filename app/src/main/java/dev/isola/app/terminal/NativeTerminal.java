@@ -14,8 +14,8 @@ import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 
 /**
- * Calls the C library's terminal functions, which the JDK does not expose. JLine does, but
- * queries the terminal's features, and the responses would reach the command as input.
+ * Calls the C library's terminal functions, which the JDK does not expose. JLine does, but queries
+ * the terminal's features, and the responses would reach the command as input.
  */
 @SuppressWarnings("restricted")
 public final class NativeTerminal {
@@ -121,6 +121,6 @@ public final class NativeTerminal {
   }
 
   private static IllegalStateException unexpected(Throwable e) {
-    return new IllegalStateException("a call of the C library failed", e);
+    return new IllegalStateException("a C library call failed", e);
   }
 }

@@ -22,7 +22,7 @@ public final class RawTerminal implements AutoCloseable {
   public static RawTerminal open() {
     NativeTerminal terminal = new NativeTerminal(0);
     if (!terminal.save()) {
-      throw Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, "stdin is not a terminal", "leave --tty out")
+      throw Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, "stdin is not a terminal", "omit --tty")
           .exception();
     }
     RawTerminal opened = new RawTerminal(terminal);

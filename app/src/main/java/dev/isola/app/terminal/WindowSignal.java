@@ -3,8 +3,8 @@ package dev.isola.app.terminal;
 import java.lang.reflect.Proxy;
 
 /**
- * Handles SIGWINCH with {@code sun.misc.Signal}, the only API for it. Called by reflection,
- * because javac warns about the class. If it is missing, resizing has no effect.
+ * Handles SIGWINCH with {@code sun.misc.Signal}, the only API for it. Called by reflection, because
+ * javac warns about the class. If it is missing, resizing has no effect.
  */
 final class WindowSignal {
   private WindowSignal() {}

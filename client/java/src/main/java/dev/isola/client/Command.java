@@ -33,7 +33,7 @@ public record Command(
     argv = List.copyOf(argv);
     env = Map.copyOf(env);
     if (shell.isPresent() != argv.isEmpty()) {
-      throw new IllegalArgumentException("a command is either for a shell or words");
+      throw new IllegalArgumentException("a command has either a shell script or argv");
     }
   }
 

@@ -56,8 +56,8 @@ final class CopyArchive implements AutoCloseable {
     if (items.isEmpty()) {
       throw Problem.clientSide(
               "FILE_NOT_FOUND",
-              "there is nothing to copy: " + from + " in " + folder,
-              "check the path, and .dockerignore")
+              "nothing to copy matches " + from + " in " + folder,
+              "check the path and .dockerignore")
           .exception();
     }
     List<TarStream.Item> entries = List.copyOf(items.values());
@@ -71,7 +71,7 @@ final class CopyArchive implements AutoCloseable {
       return new CopyArchive(file, HexFormat.of().formatHex(digest.digest()), Files.size(file));
     } catch (NoSuchAlgorithmException e) {
       Files.delete(file);
-      throw new IllegalStateException("every Java has SHA-256", e);
+      throw new IllegalStateException("SHA-256 is not available", e);
     } catch (IOException | RuntimeException e) {
       Files.delete(file);
       throw e;
@@ -106,8 +106,8 @@ final class CopyArchive implements AutoCloseable {
       if (path.startsWith("/") || Path.of(path).normalize().startsWith("..")) {
         throw Problem.clientSide(
                 "INVALID_REQUEST",
-                from + " leads out of the folder that is copied from",
-                "name a path in the folder")
+                from + " is outside of the folder to copy from",
+                "use a path inside of the folder")
             .exception();
       }
       return new Selection(path, PathPattern.isPattern(path), PathPattern.of(path));
@@ -164,7 +164,7 @@ final class CopyArchive implements AutoCloseable {
   private record Item(Path path, TarEntry entry) implements TarStream.Item {
     static Item of(Path file, String path, BasicFileAttributes attributes) throws IOException {
       if (attributes.isOther()) {
-        throw new IOException(file + " is neither a file nor a folder nor a link");
+        throw new IOException(file + " is not a file, folder or link");
       }
       boolean link = attributes.isSymbolicLink();
       TarEntry.Kind kind =

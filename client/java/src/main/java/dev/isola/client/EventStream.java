@@ -32,7 +32,7 @@ public final class EventStream implements AutoCloseable {
   EventStream(Transport transport, Optional<String> sandbox, Optional<Long> after) {
     this.sandbox = sandbox;
     this.after = after;
-    this.following = new ReconnectingStream(transport, this::address, "the events were");
+    this.following = new ReconnectingStream(transport, this::address, "the event stream was");
   }
 
   /** Connects immediately, so that no event is missed before the first {@link #next()}. */
@@ -60,7 +60,7 @@ public final class EventStream implements AutoCloseable {
       after = Optional.of(read.number());
       return read;
     } catch (MalformedJson e) {
-      throw new IOException("an event cannot be read", e);
+      throw new IOException("an event is malformed", e);
     }
   }
 

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * connection or a restart of the server. No output is delivered twice; output that the server no
  * longer retains is reported as an {@link Output.Gap}.
  *
- * <p>Only one thread may read; {@link #stdin()}, {@link #signal} and {@link #kill} are
- * thread-safe. Closing stops reading, not the command.
+ * <p>Only one thread may read; {@link #stdin()}, {@link #signal} and {@link #kill} are thread-safe.
+ * Closing stops reading, not the command.
  */
 public final class Execution implements AutoCloseable {
   private final Transport transport;
@@ -105,7 +105,7 @@ public final class Execution implements AutoCloseable {
     try {
       return JsonFields.parse(event.data());
     } catch (MalformedJson e) {
-      throw new IOException("an event cannot be read", e);
+      throw new IOException("an event is malformed", e);
     }
   }
 
@@ -113,7 +113,7 @@ public final class Execution implements AutoCloseable {
     try {
       return Output.Channel.valueOf(fields.text("channel").toUpperCase(Locale.ROOT));
     } catch (IllegalArgumentException e) {
-      throw new IOException("a piece of output is of no known channel", e);
+      throw new IOException("an output event has an unknown channel", e);
     }
   }
 
@@ -125,7 +125,7 @@ public final class Execution implements AutoCloseable {
     try {
       return Base64.getDecoder().decode(data);
     } catch (IllegalArgumentException e) {
-      throw new IOException("a piece of output is not base64", e);
+      throw new IOException("an output event has invalid base64 data", e);
     }
   }
 
@@ -170,7 +170,7 @@ public final class Execution implements AutoCloseable {
   private Exit ended() {
     Exit end = exit;
     if (end == null) {
-      throw new IllegalStateException("the output ended before the command");
+      throw new IllegalStateException("the output ended before the command exited");
     }
     return end;
   }
@@ -216,7 +216,7 @@ public final class Execution implements AutoCloseable {
 
     private void send(ApiPath to, byte[] bytes, int from, int length) throws IOException {
       if (ended) {
-        throw new IOException("the input was closed");
+        throw new IOException("standard input is closed");
       }
       try {
         transport.upload(

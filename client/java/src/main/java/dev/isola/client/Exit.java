@@ -83,8 +83,8 @@ public sealed interface Exit {
       case "timedOut" ->
           new TimedOut(Duration.ofMillis(fields.optionalInteger("afterMs").orElse(0L)));
       case "outOfMemory" -> new OutOfMemory();
-      case "lost" -> new Lost(fields.optionalText("why").orElse("no reason was given"));
-      default -> new Lost("it ended as '" + kind + "', which this client does not know");
+      case "lost" -> new Lost(fields.optionalText("why").orElse("unknown reason"));
+      default -> new Lost("the exit kind '" + kind + "' is unknown to this client");
     };
   }
 }

@@ -18,8 +18,8 @@ import java.util.OptionalInt;
 import java.util.function.LongConsumer;
 
 /**
- * Files of a sandbox or volume. Content is streamed in both directions and never held in memory
- * as a whole.
+ * Files of a sandbox or volume. Content is streamed in both directions and never held in memory as
+ * a whole.
  */
 public final class Files {
   private static final String BYTES = "application/octet-stream";
@@ -137,8 +137,8 @@ public final class Files {
   }
 
   /**
-   * Removes a file, a link or a folder. A folder with content is removed only if {@code
-   * recursive} is true.
+   * Removes a file, a link or a folder. A folder with content is removed only if {@code recursive}
+   * is true.
    */
   public void remove(String path, boolean recursive) {
     transport.delete(address.query("path", path).query("recursive", recursive), LONG);
@@ -179,7 +179,8 @@ public final class Files {
       } catch (IsolaException e) {
         Optional<IOException> local = archive.failure();
         if (local.isPresent()) {
-          throw local.get(); // the server rejects the truncated archive; report the local cause instead
+          throw local
+              .get(); // the server rejects the truncated archive; report the local cause instead
         }
         throw e;
       }

@@ -5,8 +5,8 @@ import java.io.InputStream;
 import java.time.Duration;
 
 /**
- * Response body with an idle timeout. The time between reads does not count, so that a slow
- * reader is not affected.
+ * Response body with an idle timeout. The time between reads does not count, so that a slow reader
+ * is not affected.
  */
 final class IdleTimeoutInputStream extends InputStream {
   private static final long NOT_READING = 0;
@@ -51,11 +51,13 @@ final class IdleTimeoutInputStream extends InputStream {
     try {
       int count = in.read(buffer, from, length);
       if (silent) {
-        throw new IOException("nothing came for " + silence / 1_000_000_000 + " s");
+        throw new IOException("no data received for " + silence / 1_000_000_000 + " s");
       }
       return count;
     } catch (IOException e) {
-      throw silent ? new IOException("nothing came for " + silence / 1_000_000_000 + " s", e) : e;
+      throw silent
+          ? new IOException("no data received for " + silence / 1_000_000_000 + " s", e)
+          : e;
     } finally {
       since = NOT_READING;
     }

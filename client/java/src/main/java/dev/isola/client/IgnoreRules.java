@@ -48,8 +48,8 @@ final class IgnoreRules {
   }
 
   /**
-   * Returns whether an ignored folder can be skipped entirely, because no rule includes anything
-   * in it.
+   * Returns whether an ignored folder can be skipped entirely, because no rule includes anything in
+   * it.
    */
   boolean prunes() {
     return rules.stream().allMatch(Rule::ignored);

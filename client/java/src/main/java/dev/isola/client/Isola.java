@@ -63,7 +63,7 @@ public final class Isola implements AutoCloseable {
     if (value.isEmpty()) {
       throw Problem.clientSide(
               "UNAUTHENTICATED",
-              "there is no key",
+              "no API key",
               "set " + variable + ", or the system property " + property)
           .exception();
     }

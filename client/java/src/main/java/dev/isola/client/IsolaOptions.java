@@ -48,8 +48,8 @@ public record IsolaOptions(
     }
     throw Problem.clientSide(
             "INVALID_REQUEST",
-            "'" + url + "' is not the URL of a server",
-            "write it like http://127.0.0.1:7777")
+            "'" + url + "' is not a valid server URL",
+            "use a URL such as http://127.0.0.1:7777")
         .exception();
   }
 
@@ -57,8 +57,8 @@ public record IsolaOptions(
     if (key.isEmpty() || !key.chars().allMatch(c -> c > 0x20 && c < 0x7f)) {
       throw Problem.clientSide(
               "INVALID_REQUEST",
-              key.isEmpty() ? "there is no key" : "the key has characters that no key has",
-              "take one of the server's keys, without spaces and line breaks")
+              key.isEmpty() ? "the API key is empty" : "the API key contains invalid characters",
+              "use a key of the server, without spaces or line breaks")
           .exception();
     }
     return key;

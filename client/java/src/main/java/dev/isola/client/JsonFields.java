@@ -118,8 +118,8 @@ record JsonFields(Map<String, Object> all) {
   private static IsolaException wrong(String name) {
     return Problem.clientSide(
             "INTERNAL",
-            "the server's answer has no '" + name + "' that can be read",
-            "check that the URL is that of an Isola server, of about this version")
+            "the server's response has no valid field '" + name + "'",
+            "check that the URL belongs to an Isola server of a compatible version")
         .exception();
   }
 }

@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * A piece of a command's output. Offsets count the bytes of all channels together, starting at 0;
- * a reader uses them to resume.
+ * A piece of a command's output. Offsets count the bytes of all channels together, starting at 0; a
+ * reader uses them to resume.
  */
 public sealed interface Output {
   /** Channel that the output was written to. */

@@ -68,7 +68,7 @@ final class ReconnectingStream implements AutoCloseable {
   private void again(IsolaException failure) {
     disconnect();
     if (closed) {
-      throw Problem.clientSide("CANCELLED", what + " closed", "follow it again").exception();
+      throw Problem.clientSide("CANCELLED", what + " closed", "open it again").exception();
     }
     patience.awaitRetry(failure);
   }

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Handle to a sandbox on a server. Creating a handle sends no request. The sandbox exists until
- * it is destroyed or expires, independently of the handle.
+ * Handle to a sandbox on a server. Creating a handle sends no request. The sandbox exists until it
+ * is destroyed or expires, independently of the handle.
  */
 public final class Sandbox {
   /** Timeout for operations that wait for processes: pause, resume, destroy. */
@@ -42,9 +42,9 @@ public final class Sandbox {
   }
 
   /**
-   * Runs a command and waits until it exits. The command is killed if the connection breaks, and
-   * is never retried. For commands that run longer than an hour or write more than 1 MiB, use
-   * {@link #start}.
+   * Runs a command and waits until it exits. The command is killed if the connection breaks, and is
+   * never retried. For commands that run longer than an hour or write more than 1 MiB, use {@link
+   * #start}.
    */
   public ExecResult exec(Command command) {
     return exec(command.document(), command);
@@ -132,7 +132,7 @@ public final class Sandbox {
    * Creates sandboxes with a copy of this sandbox's current state.
    *
    * @param kind {@code filesystem} copies files only; {@code memory} is rejected, because no
-   * provider supports it
+   *     provider supports it
    * @return the created sandbox or an error, for each fork
    */
   public List<Fork> fork(int count, String kind) {

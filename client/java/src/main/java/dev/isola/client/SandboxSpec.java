@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Spec of a sandbox. All fields are optional. The server validates the spec and reports all
- * errors together.
+ * Spec of a sandbox. All fields are optional. The server validates the spec and reports all errors
+ * together.
  *
  * <pre>{@code
  * SandboxSpec.builder().image("python:3.14").ttl(Duration.ofMinutes(10)).tag("team", "red").build()
@@ -39,7 +39,9 @@ public record SandboxSpec(Map<String, Object> document) {
       return new SandboxSpec(JsonFields.parse(json.readAllBytes()).all());
     } catch (IOException | MalformedJson e) {
       throw Problem.clientSide(
-              "INVALID_SPEC", "the spec is not a JSON object", "write it like {\"image\": \"...\"}")
+              "INVALID_SPEC",
+              "the spec is not a JSON object",
+              "use an object such as {\"image\": \"...\"}")
           .exception(e);
     }
   }
@@ -141,8 +143,8 @@ public record SandboxSpec(Map<String, Object> document) {
     }
 
     /**
-     * Sets the action for an idle sandbox: destroy, pause, stop or snapshot. Unless destroyed,
-     * the next request resumes it.
+     * Sets the action for an idle sandbox: destroy, pause, stop or snapshot. Unless destroyed, the
+     * next request resumes it.
      */
     public Builder whenIdle(String what) {
       return set("whenIdle", what);
@@ -157,8 +159,8 @@ public record SandboxSpec(Map<String, Object> document) {
     }
 
     /**
-     * Sets whether traffic to the ports resumes the sandbox, and whether any request does after
-     * it expired.
+     * Sets whether traffic to the ports resumes the sandbox, and whether any request does after it
+     * expired.
      */
     public Builder autoResume(boolean on) {
       return set("autoResume", on);

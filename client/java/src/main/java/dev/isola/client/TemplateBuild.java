@@ -90,7 +90,7 @@ public final class TemplateBuild implements AutoCloseable {
     try {
       return JsonFields.parse(event.data());
     } catch (MalformedJson e) {
-      throw new IOException("an event cannot be read", e);
+      throw new IOException("an event is malformed", e);
     }
   }
 
@@ -101,7 +101,7 @@ public final class TemplateBuild implements AutoCloseable {
     }
     TemplateBuildInfo end = result;
     if (end == null) {
-      throw new IllegalStateException("the log ended before the build");
+      throw new IllegalStateException("the log ended before the build completed");
     }
     return end;
   }

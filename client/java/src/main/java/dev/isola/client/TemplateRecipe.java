@@ -66,8 +66,8 @@ public record TemplateRecipe(Map<String, Object> document) {
     }
 
     /**
-     * Adds a step that creates a folder if it does not exist, and sets it as the working folder
-     * of later steps.
+     * Adds a step that creates a folder if it does not exist, and sets it as the working folder of
+     * later steps.
      */
     public Builder workdir(String path) {
       return step(Map.of("workdir", path));

@@ -127,8 +127,8 @@ public final class Terminal implements AutoCloseable {
   }
 
   /**
-   * Returns the reason for a failed connection. A rejected WebSocket handshake carries no
-   * problem, so a request for the execution fetches it.
+   * Returns the reason for a failed connection. A rejected WebSocket handshake carries no problem,
+   * so a request for the execution fetches it.
    */
   private IsolaException explained(IOException e) {
     if (!(e instanceof WebSocketHandshakeException refused)) {
@@ -181,7 +181,7 @@ public final class Terminal implements AutoCloseable {
         yield said(message);
       }
       case TerminalConnection.Message.Closed(int status) ->
-          throw new IOException("the connection was closed with " + status);
+          throw new IOException("the connection was closed with status " + status);
     };
   }
 
@@ -214,7 +214,7 @@ public final class Terminal implements AutoCloseable {
     try {
       return JsonFields.parse(message);
     } catch (MalformedJson e) {
-      throw new IOException("a message cannot be read", e);
+      throw new IOException("a message is malformed", e);
     }
   }
 
@@ -225,7 +225,7 @@ public final class Terminal implements AutoCloseable {
     }
     Exit end = exit;
     if (end == null) {
-      throw new IllegalStateException("the output ended before the command");
+      throw new IllegalStateException("the output ended before the command exited");
     }
     return end;
   }
@@ -304,7 +304,7 @@ public final class Terminal implements AutoCloseable {
         while (line == null || line == failed) {
           long left = until - System.nanoTime();
           if (closed || exit != null || left <= 0) {
-            throw new IOException("the terminal is closed, or its server is gone");
+            throw new IOException("the terminal is closed or the server is unreachable");
           }
           changed.await(Math.min(left, TimeUnit.SECONDS.toNanos(1)), TimeUnit.NANOSECONDS);
         }

@@ -15,8 +15,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A WebSocket connection to a terminal. Requests a message only after the previous one is
- * consumed, so that a slow reader throttles the command. Pings detect a dead connection.
+ * A WebSocket connection to a terminal. Requests a message only after the previous one is consumed,
+ * so that a slow reader throttles the command. Pings detect a dead connection.
  */
 final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
   private static final int LONGEST_TEXT = 64 * 1024;
@@ -65,7 +65,7 @@ final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
       }
       long now = System.nanoTime();
       if (now - heard > Transport.IDLE_TIMEOUT.toNanos()) {
-        throw new IOException("nothing came for " + Transport.IDLE_TIMEOUT.toSeconds() + " s");
+        throw new IOException("no data received for " + Transport.IDLE_TIMEOUT.toSeconds() + " s");
       }
       if (now - pinged > PING_NANOS) {
         pinged = now;
@@ -96,9 +96,9 @@ final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
     try {
       sent.get(SEND.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
-      throw new IOException("the terminal cannot be written to", e.getCause());
+      throw new IOException("writing to the terminal failed", e.getCause());
     } catch (TimeoutException e) {
-      throw new IOException("the server takes nothing", e);
+      throw new IOException("the server does not accept data", e);
     } catch (InterruptedException e) {
       throw Transport.cancelled(e);
     }
@@ -107,7 +107,7 @@ final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
   private WebSocket socket() {
     WebSocket opened = socket;
     if (opened == null) {
-      throw new IllegalStateException("the line is not open");
+      throw new IllegalStateException("the connection is not open");
     }
     return opened;
   }

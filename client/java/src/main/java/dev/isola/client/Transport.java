@@ -32,8 +32,8 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
 
 /**
- * Sends requests and reads responses. Retries only what is safe to repeat: reads, and requests
- * with an idempotency key. For all others a lost response is an {@code OutcomeUnknown}.
+ * Sends requests and reads responses. Retries only what is safe to repeat: reads, and requests with
+ * an idempotency key. For all others a lost response is an {@code OutcomeUnknown}.
  */
 final class Transport implements AutoCloseable {
   private static final int LARGEST_ANSWER = 64 << 20;
@@ -62,7 +62,7 @@ final class Transport implements AutoCloseable {
       none.init(new KeyManager[0], new TrustManager[0], null);
       return none;
     } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("this JDK has no TLS", e);
+      throw new IllegalStateException("TLS is not available", e);
     }
   }
 
@@ -154,7 +154,7 @@ final class Transport implements AutoCloseable {
               checked(answer.get(options.timeout().toMillis(), TimeUnit.MILLISECONDS)), false);
         } catch (TimeoutException e) {
           if (moved.getAsLong() == before) {
-            throw new HttpTimeoutException("the upload does not move");
+            throw new HttpTimeoutException("the upload makes no progress");
           }
           before = moved.getAsLong();
         }
@@ -215,8 +215,7 @@ final class Transport implements AutoCloseable {
   }
 
   /**
-   * @param harmless whether the request is safe to repeat, so that a lost response does not
-   * matter
+   * @param harmless whether the request is safe to repeat, so that a lost response does not matter
    */
   private HttpResponse<InputStream> once(HttpRequest request, boolean harmless) {
     try {
@@ -235,30 +234,30 @@ final class Transport implements AutoCloseable {
     if (e instanceof HttpTimeoutException) {
       return Problem.clientSide(
               "DEADLINE_EXCEEDED",
-              "the server at " + options.url() + " did not answer in time",
-              harmless ? "try again" : "look whether it was done, then try again")
+              "the server at " + options.url() + " did not respond in time",
+              harmless ? "try again" : "check whether the request was executed, then try again")
           .exception(e);
     }
     return harmless
         ? unreachable(e)
         : Problem.clientSide(
                 "OUTCOME_UNKNOWN",
-                "the connection to " + options.url() + " broke before the answer: " + why(e),
-                "look whether it was done before it is tried again")
+                "the connection to " + options.url() + " was lost before the response: " + why(e),
+                "check whether the request was executed before repeating it")
             .exception(e);
   }
 
   IsolaException unreachable(IOException e) {
     return Problem.clientSide(
             Problem.SERVER_UNREACHABLE,
-            "no server answers at " + options.url() + ": " + why(e),
-            "check the address, or start one there with isola serve")
+            "no server responds at " + options.url() + ": " + why(e),
+            "check the URL, or start a server with isola serve")
         .exception(e);
   }
 
   private static String why(IOException e) {
     if (e instanceof ConnectException && e.getMessage() == null) {
-      return "the connection was refused, or there is no such host";
+      return "connection refused, or unknown host";
     }
     return e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
   }
@@ -266,7 +265,9 @@ final class Transport implements AutoCloseable {
   static IsolaException cancelled(InterruptedException e) {
     Thread.currentThread().interrupt();
     return Problem.clientSide(
-            "CANCELLED", "the call was interrupted", "call again if it is still wanted")
+            "CANCELLED",
+            "the call was interrupted",
+            "repeat the call if the result is still needed")
         .exception(e);
   }
 
@@ -284,8 +285,7 @@ final class Transport implements AutoCloseable {
   }
 
   /**
-   * Reads a problem response. A response without a code comes from an intermediary such as a
-   * proxy.
+   * Reads a problem response. A response without a code comes from an intermediary such as a proxy.
    */
   private Problem problem(int status, byte[] body, String requestId) {
     try {
@@ -313,8 +313,8 @@ final class Transport implements AutoCloseable {
         "HTTP_" + status,
         Problem.category("", status),
         status,
-        options.url() + " answered with status " + status,
-        "check that this is the URL of an Isola server",
+        options.url() + " responded with status " + status,
+        "check that the URL belongs to an Isola server",
         Optional.empty(),
         requestId,
         Map.of());
@@ -327,8 +327,8 @@ final class Transport implements AutoCloseable {
     } catch (MalformedJson e) {
       throw Problem.clientSide(
               "INTERNAL",
-              "the answer of " + options.url() + " cannot be read",
-              "check that this is the URL of an Isola server")
+              "the response of " + options.url() + " cannot be read",
+              "check that the URL belongs to an Isola server")
           .exception(e);
     } catch (IOException e) {
       throw failed(e, harmless);

@@ -47,8 +47,8 @@ final class TreePacker extends FilterInputStream {
   }
 
   /**
-   * Returns why packing failed, if it did. The HTTP client may treat the failure as the end of
-   * the body.
+   * Returns why packing failed, if it did. The HTTP client may treat the failure as the end of the
+   * body.
    */
   Optional<IOException> failure() {
     return Optional.ofNullable(failure);
@@ -67,7 +67,7 @@ final class TreePacker extends FilterInputStream {
           Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
       boolean isLink = attributes.isSymbolicLink();
       if (!isLink && !attributes.isRegularFile() && !attributes.isDirectory()) {
-        throw new IOException(path + " is neither a file nor a folder nor a link");
+        throw new IOException(path + " is not a file, folder or link");
       }
       TarEntry.Kind kind =
           isLink

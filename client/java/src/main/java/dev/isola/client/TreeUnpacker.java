@@ -22,8 +22,8 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Unpacks an untrusted tar archive. Nothing is written outside of the folder: names cannot
- * contain "..", nothing is written through a link, and links may only point inside.
+ * Unpacks an untrusted tar archive. Nothing is written outside of the folder: names cannot contain
+ * "..", nothing is written through a link, and links may only point inside.
  */
 final class TreeUnpacker {
   private static final int MOST_ENTRIES = 1_000_000;
@@ -61,7 +61,7 @@ final class TreeUnpacker {
     for (int count = 0; ; count++) {
       Optional<TarEntry> entry = reader.next();
       if (entry.isEmpty() && !reader.ended()) {
-        throw new EOFException("the archive was cut off");
+        throw new EOFException("the archive is truncated");
       }
       if (entry.isEmpty()) {
         in.skip(Long.MAX_VALUE);
@@ -102,11 +102,11 @@ final class TreeUnpacker {
       case HARD_LINK -> {
         List<String> there = parts(target);
         if (there.isEmpty()) {
-          throw new IOException("the archive links " + name + " to nothing");
+          throw new IOException("the archive links " + name + " to an empty name");
         }
         Path first = parent(there, there.size() - 1).resolve(there.getLast());
         if (!Files.isRegularFile(first, LinkOption.NOFOLLOW_LINKS)) {
-          throw new IOException("the archive links " + name + " to what is not there: " + target);
+          throw new IOException("the archive links " + name + " to a missing file: " + target);
         }
         Path path = fresh(parts);
         try {
@@ -116,7 +116,7 @@ final class TreeUnpacker {
         }
       }
       case SPECIAL, REMOVED ->
-          throw new IOException(name + " is neither a file nor a folder nor a link in the archive");
+          throw new IOException(name + " is not a file, folder or link in the archive");
     }
   }
 
@@ -129,18 +129,18 @@ final class TreeUnpacker {
   private static List<String> parts(String name) throws IOException {
     List<String> parts = new ArrayList<>();
     if (name.startsWith("/") || name.indexOf('\0') >= 0) {
-      throw new IOException("the archive has a name that leads out: " + name);
+      throw new IOException("the archive contains a path outside of the folder: " + name);
     }
     for (String part : name.split("/")) {
       if (part.equals("..")) {
-        throw new IOException("the archive has a name that leads out: " + name);
+        throw new IOException("the archive contains a path outside of the folder: " + name);
       }
       if (!part.isEmpty() && !part.equals(".")) {
         parts.add(part);
       }
     }
     if (parts.size() > DEEPEST) {
-      throw new IOException("the archive is deeper than " + DEEPEST + " folders");
+      throw new IOException("the archive is nested deeper than " + DEEPEST + " folders");
     }
     return parts;
   }
@@ -168,8 +168,8 @@ final class TreeUnpacker {
   }
 
   /**
-   * Returns the folder of the first {@code count} segments, creating missing ones. Never follows
-   * a link.
+   * Returns the folder of the first {@code count} segments, creating missing ones. Never follows a
+   * link.
    */
   private Path parent(List<String> parts, int count) throws IOException {
     Path path = root;
@@ -179,7 +179,7 @@ final class TreeUnpacker {
         continue;
       }
       if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
-        throw new IOException(path + " is in the way: it is not a folder");
+        throw new IOException(path + " exists and is not a folder");
       }
       Files.createDirectory(path);
     }
@@ -190,7 +190,7 @@ final class TreeUnpacker {
   private Path fresh(List<String> parts) throws IOException {
     Path path = parent(parts, parts.size() - 1).resolve(parts.getLast());
     if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
-      throw new IOException(path + " is in the way: it is a folder");
+      throw new IOException(path + " exists and is a folder");
     }
     Files.deleteIfExists(path);
     return path;

@@ -22,13 +22,12 @@ public final class FollowBuild {
   public static void main(String[] args) throws IOException {
     try (Isola isola = Isola.fromEnvironment()) {
       Exit exit = build(isola, Path.of(args[0]), Path.of(args[1]), IO::print);
-      IO.println("ended with " + exit);
+      IO.println("result: " + exit);
     }
   }
 
   /**
-   * Runs {@code make} on the content of {@code source} and downloads everything to {@code
-   * result}.
+   * Runs {@code make} on the content of {@code source} and downloads everything to {@code result}.
    */
   public static Exit build(Isola isola, Path source, Path result, Consumer<String> screen)
       throws IOException {

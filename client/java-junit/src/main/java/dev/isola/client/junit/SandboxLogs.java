@@ -29,7 +29,7 @@ final class SandboxLogs {
         }
       }
     } catch (IsolaException e) {
-      text.append("--- no more is known: ").append(e.getMessage()).append('\n');
+      text.append("--- the logs are incomplete: ").append(e.getMessage()).append('\n');
     }
     return text.append("---\n").toString();
   }

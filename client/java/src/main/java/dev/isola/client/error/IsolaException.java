@@ -49,8 +49,8 @@ public abstract sealed class IsolaException extends RuntimeException
   }
 
   /**
-   * Returns whether the same call may be retried after a delay: it changed nothing, and may
-   * succeed unchanged.
+   * Returns whether the same call may be retried after a delay: it changed nothing, and may succeed
+   * unchanged.
    */
   public final boolean isRetryable() {
     return problem.isRetryable();

@@ -41,8 +41,8 @@ public record Problem(
   }
 
   /**
-   * Returns the exception for this problem. The code determines the class; for an unknown code of
-   * a newer server, the status does.
+   * Returns the exception for this problem. The code determines the class; for an unknown code of a
+   * newer server, the status does.
    */
   public IsolaException exception(@Nullable Throwable cause) {
     return switch (code) {
@@ -108,8 +108,8 @@ public record Problem(
   }
 
   /**
-   * Returns whether the same call may be retried after a delay: it changed nothing, and may
-   * succeed unchanged. The code decides; for an unknown code of a newer server, the status does.
+   * Returns whether the same call may be retried after a delay: it changed nothing, and may succeed
+   * unchanged. The code decides; for an unknown code of a newer server, the status does.
    */
   public boolean isRetryable() {
     return switch (code) {
