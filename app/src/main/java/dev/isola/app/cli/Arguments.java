@@ -72,7 +72,7 @@ public final class Arguments {
       if (equals < 1) {
         throw new UsageException(
             option + " '" + word + "' is not of the form NAME=VALUE",
-            equals == 0 ? "add a name before the '='" : "write " + word + "=VALUE");
+            equals == 0 ? "add a name before the '='" : "use " + word + "=VALUE");
       }
       variables.put(word.substring(0, equals), word.substring(equals + 1));
     }

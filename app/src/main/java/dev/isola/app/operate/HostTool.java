@@ -45,7 +45,7 @@ public record HostTool(
               .packaged(Distribution.FEDORA, "moby-engine"),
           backend("podman", "containers without a daemon"),
           backend("git", "a worktree for each sandbox"),
-          tool("unshare", "isola doctor, networks, debootstrap").packaged("util-linux"),
+          tool("unshare", "probes of isola doctor, networks, debootstrap").packaged("util-linux"),
           tool("skopeo", "isola image pull from registries"),
           tool("mmdebstrap", "isola image build"),
           tool("newuidmap", "isola image build without root")

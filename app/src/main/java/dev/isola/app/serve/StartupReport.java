@@ -40,7 +40,7 @@ record StartupReport(Config config, Readiness readiness, ServeLog log) {
     }
     String scheme = URI.create(server.url()).getScheme();
     return line
-        + ", reachable as "
+        + " and reachable as "
         + Stream.of(List.of("localhost"), domains, names.all())
             .flatMap(List::stream)
             .distinct()
