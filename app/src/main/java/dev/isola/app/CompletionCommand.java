@@ -15,12 +15,12 @@ import picocli.CommandLine.Spec;
     description = "Print a completion script for bash and zsh.",
     footer = {"%nTo enable it:", "  source <(isola completion)"})
 final class CompletionCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
   @Spec private @Nullable CommandSpec spec;
 
-  CompletionCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  CompletionCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
@@ -28,7 +28,7 @@ final class CompletionCommand implements CliCommand {
     if (spec == null) {
       throw new IllegalStateException("picocli did not inject the spec");
     }
-    wiring.console().print(AutoComplete.bash("isola", spec.root().commandLine()));
+    context.console().print(AutoComplete.bash("isola", spec.root().commandLine()));
     return ExitCodes.OK;
   }
 }

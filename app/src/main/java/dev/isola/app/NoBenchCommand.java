@@ -17,7 +17,7 @@ final class NoBenchCommand implements CliCommand {
   /** Accepts any option of the real command, so that every invocation ends in the same error. */
   @SuppressWarnings("UnusedVariable")
   @Unmatched
-  private final List<String> words = new ArrayList<>();
+  private final List<String> arguments = new ArrayList<>();
 
   @Override
   public int run() {

@@ -26,7 +26,7 @@ import picocli.CommandLine.Command;
     hidden = true,
     description = "Run common commands to build the launcher's AOT cache.")
 final class TrainCommand implements CliCommand {
-  private static final List<List<String>> LESSONS =
+  private static final List<List<String>> TRAINING_COMMANDS =
       List.of(
           List.of("run", "--", "true"),
           List.of("run", "--json", "--env", "A=b", "--timeout", "30s", "--", "echo", "hello"),
@@ -41,13 +41,13 @@ final class TrainCommand implements CliCommand {
               "ls",
               "--server",
               "http://127.0.0.1:1"), // no server listens there; the request still loads the
-                                     // client's classes
+          // client's classes
           List.of("exec", "--server", "http://127.0.0.1:1", "nothing", "true"));
 
-  private final CommandContext wiring;
+  private final CommandContext context;
 
-  TrainCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  TrainCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
@@ -55,11 +55,11 @@ final class TrainCommand implements CliCommand {
     try {
       Path data = Files.createTempDirectory("isola-train");
       try {
-        Map<String, String> env = new HashMap<>(wiring.environment().variables());
+        Map<String, String> env = new HashMap<>(context.environment().variables());
         env.put("ISOLA_DATA", data.toString());
         env.put("ISOLA_API_KEY", "none");
-        for (List<String> lesson : LESSONS) {
-          Main.execute(lesson.toArray(new String[0]), silent(env));
+        for (List<String> command : TRAINING_COMMANDS) {
+          Main.execute(command.toArray(new String[0]), silent(env));
         }
       } finally {
         TreeRemoval.remove(data);
@@ -77,6 +77,6 @@ final class TrainCommand implements CliCommand {
         OutputStream.nullOutputStream(),
         CliEnvironment.TtyStatus.NONE,
         env,
-        wiring.environment().factories());
+        context.environment().factories());
   }
 }

@@ -31,7 +31,7 @@ public final class Arguments {
           throw badDuration(option, text); // 1m30 lacks a unit
         }
         long count = Long.parseLong(text.substring(at, digits));
-        total = total.plus(piece(count, unit));
+        total = total.plus(part(count, unit));
         at = end;
       }
       if (total.isPositive()) {
@@ -43,7 +43,7 @@ public final class Arguments {
     throw badDuration(option, text);
   }
 
-  private static Duration piece(long count, String unit) {
+  private static Duration part(long count, String unit) {
     return switch (unit) {
       case "ms" -> Duration.ofMillis(count);
       case "", "s" -> Duration.ofSeconds(count);
@@ -65,9 +65,9 @@ public final class Arguments {
   }
 
   /** Parses {@code NAME=VALUE} arguments. If a name is repeated, the last value wins. */
-  public static Map<String, String> variables(String option, List<String> words) {
+  public static Map<String, String> variables(String option, List<String> assignments) {
     Map<String, String> variables = new LinkedHashMap<>();
-    for (String word : words) {
+    for (String word : assignments) {
       int equals = word.indexOf('=');
       if (equals < 1) {
         throw new UsageException(

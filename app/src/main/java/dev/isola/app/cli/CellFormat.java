@@ -20,9 +20,9 @@ public final class CellFormat {
     return safe.toString();
   }
 
-  public static String truncated(String text, int most) {
+  public static String truncated(String text, int maxLength) {
     String safe = text(text);
-    return safe.length() <= most ? safe : safe.substring(0, most - 1) + "…";
+    return safe.length() <= maxLength ? safe : safe.substring(0, maxLength - 1) + "…";
   }
 
   /** Formats a duration as 45s, 12m, 3h or 5d. */

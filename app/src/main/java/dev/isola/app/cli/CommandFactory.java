@@ -10,5 +10,5 @@ public interface CommandFactory {
   String name();
 
   /** Returns the command object, annotated for picocli. */
-  CliCommand create(CommandContext wiring);
+  CliCommand create(CommandContext context);
 }

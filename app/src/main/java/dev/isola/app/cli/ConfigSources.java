@@ -31,26 +31,30 @@ public record ConfigSources(Optional<Path> file, ConfigInput sources) {
    * @param data value of {@code --data}, or null; recorded as a flag like the others
    */
   static ConfigSources of(
-      @Nullable String option, List<String> values, @Nullable String data, CliEnvironment host) {
+      @Nullable String option,
+      List<String> values,
+      @Nullable String data,
+      CliEnvironment environment) {
     String user = System.getProperty("user.name");
-    Optional<Path> file = file(option, host.variables(), user);
+    Optional<Path> file = file(option, environment.variables(), user);
     List<FlagValue> flags = new ArrayList<>();
     values.forEach(value -> flags.add(flag(value)));
     if (data != null && !data.isEmpty()) {
       flags.add(new FlagValue("--data", "data", data));
     }
     Map<String, List<ProviderSetting>> installed = new LinkedHashMap<>();
-    for (ProviderFactory factory : host.factories()) {
+    for (ProviderFactory factory : environment.factories()) {
       installed.put(factory.name(), factory.settings());
     }
     // ISOLA_DATA is left out here so that the configuration reports it as the origin of the
     // value.
-    Map<String, String> env = new HashMap<>(host.variables());
+    Map<String, String> env = new HashMap<>(environment.variables());
     env.remove("ISOLA_DATA");
     MachineInfo machine = MachineInfo.detect(DataFolder.path(null, env, user));
     return new ConfigSources(
         file,
-        new ConfigInput(machine, file, host.variables(), flags, installed.keySet(), installed));
+        new ConfigInput(
+            machine, file, environment.variables(), flags, installed.keySet(), installed));
   }
 
   public ConfigResult read() {
@@ -64,7 +68,7 @@ public record ConfigSources(Optional<Path> file, ConfigInput sources) {
    */
   public Config readOrThrow() {
     return switch (read()) {
-      case ConfigResult.Valid(Config good) -> good;
+      case ConfigResult.Valid(Config config) -> config;
       case ConfigResult.Invalid(var problems) ->
           throw Fault.of(
                   ErrorCode.INVALID_REQUEST,

@@ -20,11 +20,12 @@ import org.jspecify.annotations.Nullable;
 /** Folder with the state of an installation: the instance id and one folder per provider. */
 public final class DataFolder {
   /** Other users may traverse the folder, to reach workspaces they own, but not list it. */
-  private static final Set<PosixFilePermission> PASSAGE =
+  private static final Set<PosixFilePermission> TRAVERSABLE =
       PosixFilePermissions.fromString("rwx--x--x");
 
   /** A provider that runs commands as other users widens these permissions itself. */
-  private static final Set<PosixFilePermission> OWN = PosixFilePermissions.fromString("rwx------");
+  private static final Set<PosixFilePermission> PRIVATE =
+      PosixFilePermissions.fromString("rwx------");
 
   private final Path path;
   private @Nullable InstanceId instance;
@@ -68,7 +69,7 @@ public final class DataFolder {
   /** Returns the folder, creating it if it does not exist. */
   public Path createIfMissing() {
     try {
-      return ensure(path, PASSAGE);
+      return ensure(path, TRAVERSABLE);
     } catch (IOException e) {
       throw unusable(e);
     }
@@ -77,9 +78,9 @@ public final class DataFolder {
   /** Returns the provider's folder, creating it if it does not exist. */
   public Path providerFolder(String provider) {
     try {
-      Path folder = ensure(path, PASSAGE);
+      Path folder = ensure(path, TRAVERSABLE);
       for (Path name : Path.of(provider)) {
-        folder = ensure(folder.resolve(name), OWN);
+        folder = ensure(folder.resolve(name), PRIVATE);
       }
       return folder;
     } catch (IOException e) {
@@ -95,7 +96,7 @@ public final class DataFolder {
     InstanceId known = instance;
     if (known == null) {
       try {
-        known = readOrMake(ensure(path, PASSAGE).resolve("instance"));
+        known = readOrCreate(ensure(path, TRAVERSABLE).resolve("instance"));
       } catch (IOException e) {
         throw unusable(e);
       }
@@ -104,20 +105,20 @@ public final class DataFolder {
     return known;
   }
 
-  private static InstanceId readOrMake(Path file) throws IOException {
+  private static InstanceId readOrCreate(Path file) throws IOException {
     try {
       return read(file);
     } catch (NoSuchFileException e) {
       // Creating a link is atomic and never replaces a file, so exactly one of two concurrent
       // processes wins.
-      Path mine = Files.createTempFile(file.getParent(), ".instance", "");
+      Path draft = Files.createTempFile(file.getParent(), ".instance", "");
       try {
-        Files.writeString(mine, SandboxId.random(KernelRandom.open()) + "\n");
-        Files.createLink(file, mine);
+        Files.writeString(draft, SandboxId.random(KernelRandom.open()) + "\n");
+        Files.createLink(file, draft);
       } catch (FileAlreadyExistsException other) {
         // read below
       } finally {
-        Files.delete(mine);
+        Files.delete(draft);
       }
       return read(file);
     }
@@ -132,13 +133,13 @@ public final class DataFolder {
     return new InstanceId(text);
   }
 
-  private static Path ensure(Path folder, Set<PosixFilePermission> rights) throws IOException {
+  private static Path ensure(Path folder, Set<PosixFilePermission> permissions) throws IOException {
     if (!Files.isDirectory(folder)) {
       Path parent = folder.getParent();
       if (parent != null) {
         Files.createDirectories(parent);
       }
-      FileAttribute<?> mode = PosixFilePermissions.asFileAttribute(rights);
+      FileAttribute<?> mode = PosixFilePermissions.asFileAttribute(permissions);
       try {
         Files.createDirectory(folder, mode);
       } catch (FileAlreadyExistsException e) {

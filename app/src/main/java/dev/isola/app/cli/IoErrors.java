@@ -14,7 +14,7 @@ public final class IoErrors {
     return switch (e) {
       case AccessDeniedException denied -> "permission denied: " + denied.getFile();
       case NoSuchFileException missing -> missing.getFile() + " does not exist";
-      case FileAlreadyExistsException there -> there.getFile() + " already exists";
+      case FileAlreadyExistsException existing -> existing.getFile() + " already exists";
       case FileSystemException other when other.getReason() != null ->
           other.getFile() + ": " + other.getReason();
       default -> e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();

@@ -15,8 +15,8 @@ import java.util.Map;
 public final class ProviderFactorySelection {
   private final Map<String, ProviderFactory> known = new LinkedHashMap<>();
 
-  public ProviderFactorySelection(Iterable<ProviderFactory> found) {
-    for (ProviderFactory factory : found) {
+  public ProviderFactorySelection(Iterable<ProviderFactory> factories) {
+    for (ProviderFactory factory : factories) {
       known.putIfAbsent(factory.name(), factory);
     }
   }
@@ -45,12 +45,12 @@ public final class ProviderFactorySelection {
   }
 
   /** Returns the error for an unknown name, with a suggestion and the list of known names. */
-  public static UsageException unknown(String thing, String name, Collection<String> known) {
+  public static UsageException unknown(String kind, String name, Collection<String> known) {
     String all = known.isEmpty() ? "none" : String.join(", ", known);
     return new UsageException(
-        "no " + thing + " is named '" + name + "'",
+        "no " + kind + " is named '" + name + "'",
         Suggestion.closest(name, known)
-            .map(near -> "did you mean " + near + "? Known: " + all)
+            .map(suggestion -> "did you mean " + suggestion + "? Known: " + all)
             .orElse("known: " + all));
   }
 }

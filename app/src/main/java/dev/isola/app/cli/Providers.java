@@ -21,7 +21,7 @@ import java.util.Optional;
 /** The providers on the class path. Each is created once, on first use. */
 public final class Providers implements AutoCloseable {
   private final Map<String, ConfiguredProvider> known;
-  private final Map<String, Provider> made = new LinkedHashMap<>();
+  private final Map<String, Provider> created = new LinkedHashMap<>();
   private final DataFolder data;
   private final InstantSource clock;
 
@@ -88,9 +88,9 @@ public final class Providers implements AutoCloseable {
    * @throws dev.isola.spi.error.NotFound if there is none; the message lists the known names
    */
   public Provider get(String name) {
-    Provider before = made.get(name);
-    if (before != null) {
-      return before;
+    Provider existing = created.get(name);
+    if (existing != null) {
+      return existing;
     }
     ConfiguredProvider configured = known.get(name);
     if (configured == null) {
@@ -109,14 +109,14 @@ public final class Providers implements AutoCloseable {
             folder ->
                 new ProviderContext(
                     data.instance(), data.providerFolder(folder), data.path(), clock));
-    made.put(name, provider);
+    created.put(name, provider);
     return provider;
   }
 
   /** Closes all providers. Their sandboxes keep running. */
   @Override
   public void close() {
-    made.values().forEach(Provider::close);
-    made.clear();
+    created.values().forEach(Provider::close);
+    created.clear();
   }
 }

@@ -31,9 +31,9 @@ public final class RunOptions {
    * TTL of a run's sandbox without {@code --timeout}: bounds what is left behind if every other
    * cleanup fails.
    */
-  private static final Duration SAFETY = Duration.ofHours(24);
+  private static final Duration MAX_TTL = Duration.ofHours(24);
 
-  private static final Duration TIME_TO_END = Duration.ofMinutes(1);
+  private static final Duration CLEANUP_TIME = Duration.ofMinutes(1);
 
   /** Values of {@code --network}, for shell completion. */
   public static final class NetworkModes extends ArrayList<String> {
@@ -178,7 +178,7 @@ public final class RunOptions {
       paramLabel = "CMD",
       arity = "1..*",
       description = "Command and arguments, passed literally without a shell.")
-  List<String> words = new ArrayList<>();
+  List<String> commandLine = new ArrayList<>();
 
   /**
    * Returns the command. Its variables are passed to the sandbox only and never stored in a spec.
@@ -195,10 +195,11 @@ public final class RunOptions {
                     "--secret-env " + name + " is also set with --env", "use only one of them");
               }
             });
-    if (words.getFirst().isEmpty()) {
+    if (commandLine.getFirst().isEmpty()) {
       throw new UsageException("the command is empty", "name a program after the options");
     }
-    Command command = Command.argv(words.getFirst(), words.subList(1, words.size()));
+    Command command =
+        Command.argv(commandLine.getFirst(), commandLine.subList(1, commandLine.size()));
     if (!variables.isEmpty()) {
       command = command.withEnv(variables);
     }
@@ -225,8 +226,8 @@ public final class RunOptions {
         workspace == null
             ? Optional.empty()
             : Optional.of(Arguments.hostPath("--workspace", workspace));
-    Duration life =
-        timeout == null ? SAFETY : Arguments.duration("--timeout", timeout).plus(TIME_TO_END);
+    Duration ttl =
+        timeout == null ? MAX_TTL : Arguments.duration("--timeout", timeout).plus(CLEANUP_TIME);
     SandboxSpec spec =
         new SandboxSpec(
             id,
@@ -241,33 +242,33 @@ public final class RunOptions {
             Map.of(),
             Optional.empty(),
             SandboxSpec.DEFAULT_STARTUP_TIMEOUT,
-            Optional.of(life),
+            Optional.of(ttl),
             Optional.of(Duration.ZERO),
             limits(),
             network == null ? Network.DEFAULT : Network.of(Arguments.network("--network", network)),
             0);
     List<Violation> violations = new ArrayList<>(SpecValidation.violations(spec));
     violations.addAll(SpecValidation.hostViolations(spec));
-    refuse(violations);
+    rejectInvalid(violations);
     return spec;
   }
 
   /** Returns the limits set on the command line, each with its option. */
   public Map<LimitKind, String> requestedLimits() {
-    Map<LimitKind, String> asked = new EnumMap<>(LimitKind.class);
+    Map<LimitKind, String> requested = new EnumMap<>(LimitKind.class);
     if (cpu != null) {
-      asked.put(LimitKind.CPU, "--cpu");
+      requested.put(LimitKind.CPU, "--cpu");
     }
     if (memory != null) {
-      asked.put(LimitKind.MEMORY, "--memory");
+      requested.put(LimitKind.MEMORY, "--memory");
     }
     if (processes != null) {
-      asked.put(LimitKind.PROCESSES, "--processes");
+      requested.put(LimitKind.PROCESSES, "--processes");
     }
     if (threads != null) {
-      asked.put(LimitKind.THREADS, "--threads");
+      requested.put(LimitKind.THREADS, "--threads");
     }
-    return asked;
+    return requested;
   }
 
   /** Returns the minimum isolation set on the command line. */
@@ -303,7 +304,7 @@ public final class RunOptions {
   }
 
   /** Rejects an invalid spec, naming the options instead of the spec's fields, all in one line. */
-  private static void refuse(List<Violation> violations) {
+  private static void rejectInvalid(List<Violation> violations) {
     if (violations.isEmpty()) {
       return;
     }

@@ -44,31 +44,31 @@ record ProviderChoice(String name, Provider provider, ProviderStatus status) {
     Map<String, ProviderInstance> instances = providers.instances();
     Map<String, ProviderProfile> profiles = new LinkedHashMap<>();
     instances.forEach((name, one) -> profiles.put(name, one.profile()));
-    if (request.placement().provider() instanceof ProviderPreference.Named(String wanted)
-        && !profiles.containsKey(wanted)) {
-      throw ProviderNames.unknown(wanted, profiles.keySet());
+    if (request.placement().provider() instanceof ProviderPreference.Named(String requested)
+        && !profiles.containsKey(requested)) {
+      throw ProviderNames.unknown(requested, profiles.keySet());
     }
     ProviderSelector selector = new ProviderSelector(policy, instances);
-    List<Rejection> unasked = new ArrayList<>();
-    List<ProviderStatus> asked = new ArrayList<>();
+    List<Rejection> ruledOut = new ArrayList<>();
+    List<ProviderStatus> probed = new ArrayList<>();
     for (String name : selector.order(request, profiles)) {
       Optional<Rejection> rejection =
           selector.rejection(request, name, Objects.requireNonNull(profiles.get(name)));
       if (rejection.isPresent()) {
-        unasked.add(rejection.get());
+        ruledOut.add(rejection.get());
         continue;
       }
-      ProviderStatus standing = providers.status(name);
-      asked.add(standing);
-      if (standing.healthy() && isBest(name, selector.select(request, asked))) {
-        return new ProviderChoice(name, providers.get(name), standing);
+      ProviderStatus status = providers.status(name);
+      probed.add(status);
+      if (status.healthy() && isBest(name, selector.select(request, probed))) {
+        return new ProviderChoice(name, providers.get(name), status);
       }
     }
-    Selection selection = select(selector, request, asked);
+    Selection selection = select(selector, request, probed);
     return selection
         .best()
-        .map(best -> of(best.name(), providers, asked))
-        .orElseThrow(() -> refusal(request, profiles, selection, unasked));
+        .map(best -> of(best.name(), providers, probed))
+        .orElseThrow(() -> refusal(request, profiles, selection, ruledOut));
   }
 
   /**
@@ -76,36 +76,36 @@ record ProviderChoice(String name, Provider provider, ProviderStatus status) {
    * already rules it out.
    */
   private static Selection select(
-      ProviderSelector selector, CreateRequest request, List<ProviderStatus> asked) {
+      ProviderSelector selector, CreateRequest request, List<ProviderStatus> probed) {
     boolean named = request.placement().provider() instanceof ProviderPreference.Named;
     return named
-            && asked.stream()
+            && probed.stream()
                 .noneMatch(
                     one -> request.placement().provider().equals(ProviderPreference.of(one.name())))
         ? new Selection(List.of(), List.of(), true)
-        : selector.select(request, asked);
+        : selector.select(request, probed);
   }
 
   private static boolean isBest(String name, Selection selection) {
     return selection.best().filter(best -> best.name().equals(name)).isPresent();
   }
 
-  private static ProviderChoice of(String name, Providers providers, List<ProviderStatus> asked) {
-    ProviderStatus standing =
-        asked.stream().filter(one -> one.name().equals(name)).findFirst().orElseThrow();
-    return new ProviderChoice(name, providers.get(name), standing);
+  private static ProviderChoice of(String name, Providers providers, List<ProviderStatus> probed) {
+    ProviderStatus status =
+        probed.stream().filter(one -> one.name().equals(name)).findFirst().orElseThrow();
+    return new ProviderChoice(name, providers.get(name), status);
   }
 
   private static SandboxException refusal(
       CreateRequest request,
       Map<String, ProviderProfile> profiles,
       Selection selection,
-      List<Rejection> unasked) {
+      List<Rejection> ruledOut) {
     List<Rejection> all = new ArrayList<>(selection.rejections());
-    all.addAll(unasked);
-    if (request.placement().provider() instanceof ProviderPreference.Named(String wanted)) {
+    all.addAll(ruledOut);
+    if (request.placement().provider() instanceof ProviderPreference.Named(String requested)) {
       Optional<Rejection> why =
-          all.stream().filter(one -> one.provider().equals(wanted)).findFirst();
+          all.stream().filter(one -> one.provider().equals(requested)).findFirst();
       if (why.isPresent()) {
         return named(why.get());
       }

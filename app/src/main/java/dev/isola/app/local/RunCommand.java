@@ -51,37 +51,37 @@ import picocli.CommandLine.Mixin;
       "130:interrupted (Ctrl-C); 143: terminated"
     })
 public final class RunCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
   @Mixin private final RunOptions options = new RunOptions();
 
-  public RunCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  public RunCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
   public int run() {
-    Console console = wiring.console();
-    Command command = options.command(wiring.environment().variables());
+    Console console = context.console();
+    Command command = options.command(context.environment().variables());
     SandboxSpec spec = options.spec(SandboxId.random(KernelRandom.open()));
     if (options.tty) {
-      refuseWithoutTerminal(console);
+      requireTerminal(console);
     }
-    Config config = wiring.configSources(options.configFile, options.settings).readOrThrow();
+    Config config = context.configSources(options.configFile, options.settings).readOrThrow();
     if (console.verbose()) {
       config.warnings().forEach(console::printErr);
     }
     DataFolder data = new DataFolder(config.get(ConfigKeys.DATA));
     SandboxLeases leases = new SandboxLeases(data.createIfMissing());
-    try (Providers providers = wiring.providers(config)) {
+    try (Providers providers = context.providers(config)) {
       ProviderChoice choice = choose(providers, config, spec);
       announce(console, choice);
       return new SandboxRun(
-              wiring.environment(),
+              context.environment(),
               leases,
               choice.name(),
               choice.provider(),
               spec,
-              conduct(console, choice))
+              runner(console, choice))
           .run(command);
     }
   }
@@ -117,23 +117,23 @@ public final class RunCommand implements CliCommand {
     return options.region == null ? request : request.inRegion(options.region);
   }
 
-  private CommandRunner conduct(Console console, ProviderChoice choice) {
+  private CommandRunner runner(Console console, ProviderChoice choice) {
     if (options.tty) {
-      return new TerminalRunner(wiring.environment(), choice.provider());
+      return new TerminalRunner(context.environment(), choice.provider());
     }
     return console.json()
-        ? new CapturingRunner(wiring.environment(), console, choice.status().info().orElseThrow())
-        : new StreamingRunner(wiring.environment());
+        ? new CapturingRunner(context.environment(), console, choice.status().info().orElseThrow())
+        : new StreamingRunner(context.environment());
   }
 
-  private void refuseWithoutTerminal(Console console) {
+  private void requireTerminal(Console console) {
     if (console.json()) {
       throw new UsageException("--tty and --json cannot be combined", "omit one of them");
     }
-    CliEnvironment.TtyStatus interactive = wiring.environment().tty();
-    if (!interactive.in() || !interactive.out()) {
+    CliEnvironment.TtyStatus tty = context.environment().tty();
+    if (!tty.in() || !tty.out()) {
       throw new UsageException(
-          "--tty needs a terminal, and " + (interactive.in() ? "stdout" : "stdin") + " is not one",
+          "--tty needs a terminal, and " + (tty.in() ? "stdout" : "stdin") + " is not one",
           "run the command in a terminal, or omit --tty");
     }
   }

@@ -14,23 +14,24 @@ import java.time.Duration;
  * SIGHUP). The JVM then exits with 128 plus the signal number.
  */
 final class SandboxCleanup implements AutoCloseable {
-  private static final DestroyOptions NOW = new DestroyOptions(true, Duration.ofSeconds(5));
-  private static final Duration PATIENCE = Duration.ofSeconds(6);
+  private static final DestroyOptions IMMEDIATELY = new DestroyOptions(true, Duration.ofSeconds(5));
+  private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(6);
 
-  private final CliEnvironment host;
+  private final CliEnvironment environment;
   private final Provider provider;
   private final SandboxLease lease;
   private final Thread hook = new Thread(this::interrupt, "isola-end");
   private volatile boolean interrupted;
 
-  private SandboxCleanup(CliEnvironment host, Provider provider, SandboxLease lease) {
-    this.host = host;
+  private SandboxCleanup(CliEnvironment environment, Provider provider, SandboxLease lease) {
+    this.environment = environment;
     this.provider = provider;
     this.lease = lease;
   }
 
-  static SandboxCleanup register(CliEnvironment host, Provider provider, SandboxLease lease) {
-    SandboxCleanup end = new SandboxCleanup(host, provider, lease);
+  static SandboxCleanup register(
+      CliEnvironment environment, Provider provider, SandboxLease lease) {
+    SandboxCleanup end = new SandboxCleanup(environment, provider, lease);
     Runtime.getRuntime().addShutdownHook(end.hook);
     return end;
   }
@@ -46,7 +47,7 @@ final class SandboxCleanup implements AutoCloseable {
     // left behind ends by itself, because it does not outlive the connection to it.
     Thread destroying = Thread.ofPlatform().daemon().start(this::destroyQuietly);
     try {
-      destroying.join(PATIENCE);
+      destroying.join(SHUTDOWN_TIMEOUT);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -54,7 +55,7 @@ final class SandboxCleanup implements AutoCloseable {
 
   private void destroyQuietly() {
     try {
-      provider.destroy(lease.id(), NOW);
+      provider.destroy(lease.id(), IMMEDIATELY);
       lease.close();
     } catch (SandboxException | UncheckedIOException e) {
       // The lease expires with this process; the next run or server removes the sandbox.
@@ -72,7 +73,7 @@ final class SandboxCleanup implements AutoCloseable {
       lease.close();
     } catch (SandboxException | UncheckedIOException e) {
       ErrorReport.writeLine(
-          host, "sandbox " + lease.id() + " could not be destroyed: " + e.getMessage());
+          environment, "sandbox " + lease.id() + " could not be destroyed: " + e.getMessage());
     }
     try {
       Runtime.getRuntime().removeShutdownHook(hook);

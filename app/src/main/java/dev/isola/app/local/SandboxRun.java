@@ -18,43 +18,43 @@ import dev.isola.spi.spec.SandboxSpec;
  * sandbox's lease, so that a server on the same data folder does not touch it.
  */
 final class SandboxRun {
-  private final CliEnvironment host;
+  private final CliEnvironment environment;
   private final SandboxLeases leases;
   private final String name;
   private final Provider provider;
   private final SandboxSpec spec;
-  private final CommandRunner conduct;
+  private final CommandRunner runner;
 
   /**
    * @param name of the provider
    */
   SandboxRun(
-      CliEnvironment host,
+      CliEnvironment environment,
       SandboxLeases leases,
       String name,
       Provider provider,
       SandboxSpec spec,
-      CommandRunner conduct) {
-    this.host = host;
+      CommandRunner runner) {
+    this.environment = environment;
     this.leases = leases;
     this.name = name;
     this.provider = provider;
     this.spec = spec;
-    this.conduct = conduct;
+    this.runner = runner;
   }
 
   int run(Command command) {
     SandboxLease lease = leases.acquire(spec.id(), name);
     // Registered before create, because Ctrl-C may arrive while the sandbox is being created.
-    try (SandboxCleanup end = SandboxCleanup.register(host, provider, lease)) {
+    try (SandboxCleanup cleanup = SandboxCleanup.register(environment, provider, lease)) {
       try {
         Sandbox sandbox = provider.create(spec);
-        return conduct.run(sandbox, command);
+        return runner.run(sandbox, command);
       } catch (SandboxException e) {
-        if (end.interrupted()) {
+        if (cleanup.interrupted()) {
           return ExitCodes.INTERRUPTED; // the shutdown hook destroyed the sandbox under the command
         }
-        throw explained(e, command);
+        throw translated(e, command);
       }
     } finally {
       leases.recover(this::remove);
@@ -75,11 +75,11 @@ final class SandboxRun {
   }
 
   /** Rewrites an error about a command that cannot be started in terms of the command line. */
-  private static SandboxException explained(SandboxException e, Command command) {
+  private static SandboxException translated(SandboxException e, Command command) {
     String program = command.program();
     return switch (e.code()) {
       case COMMAND_NOT_FOUND ->
-          said(
+          rewritten(
               e,
               "command not found in the sandbox: " + program,
               program.indexOf(' ') > 0
@@ -88,14 +88,14 @@ final class SandboxRun {
                       + "'"
                   : "check the name and the PATH of the sandbox");
       case COMMAND_NOT_EXECUTABLE ->
-          said(
+          rewritten(
               e,
               "not executable: " + program,
               "make it executable with chmod +x, or run it with its interpreter");
       case FILE_NOT_FOUND, NOT_A_FOLDER ->
           command.cwd().isEmpty()
               ? e
-              : said(
+              : rewritten(
                   e,
                   "--workdir is not a folder in the sandbox: " + command.cwd().get(),
                   "use a folder that exists in the sandbox");
@@ -103,7 +103,7 @@ final class SandboxRun {
     };
   }
 
-  private static SandboxException said(SandboxException e, String what, String remedy) {
+  private static SandboxException rewritten(SandboxException e, String what, String remedy) {
     ErrorCode code = e.code();
     Fault fault = Fault.of(code, what, remedy);
     for (var entry : e.context().entrySet()) {

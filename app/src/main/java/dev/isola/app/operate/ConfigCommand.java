@@ -27,7 +27,7 @@ import picocli.CommandLine.Option;
 public final class ConfigCommand implements CliCommand {
   private static final int INVALID = 1;
 
-  private final CommandContext wiring;
+  private final CommandContext context;
 
   @Option(
       names = "--config",
@@ -44,14 +44,14 @@ public final class ConfigCommand implements CliCommand {
       description = "Override a configuration value. Repeatable.")
   private List<String> values = new ArrayList<>();
 
-  public ConfigCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  public ConfigCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
   public int run() {
-    Console console = wiring.console();
-    ConfigSources sources = wiring.configSources(file, values);
+    Console console = context.console();
+    ConfigSources sources = context.configSources(file, values);
     return switch (sources.read()) {
       case ConfigResult.Valid(Config config) -> show(console, sources.file(), config);
       case ConfigResult.Invalid(List<ConfigProblem> problems) -> refuse(console, problems);

@@ -43,9 +43,9 @@ import picocli.CommandLine.Parameters;
       "2:invalid command line"
     })
 public final class ConformanceCommand implements CliCommand {
-  private static final int NOT_GOOD = 1;
+  private static final int CHECKS_FAILED = 1;
 
-  private final CommandContext wiring;
+  private final CommandContext context;
 
   @Parameters(
       paramLabel = "PROVIDER",
@@ -75,16 +75,16 @@ public final class ConformanceCommand implements CliCommand {
       description = "Write a Markdown table of checks and providers to this file.")
   private @Nullable String matrix;
 
-  public ConformanceCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  public ConformanceCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
   public int run() {
-    Console console = wiring.console();
+    Console console = context.console();
     List<CheckCase> checks = checks();
     ProviderFactorySelection choice =
-        new ProviderFactorySelection(wiring.environment().factories());
+        new ProviderFactorySelection(context.environment().factories());
     List<ProviderFactory> named = choice.named(names);
     if (list) {
       list(console, checks);
@@ -96,7 +96,7 @@ public final class ConformanceCommand implements CliCommand {
           "name one provider");
     }
     ConformanceProgress progress =
-        new ConformanceProgress(console, wiring.environment().tty().out());
+        new ConformanceProgress(console, context.environment().tty().out());
     ConformanceRun run = new ConformanceRun(checks, progress);
     List<ProviderResult> results = new ArrayList<>();
     for (ProviderFactory factory : names.isEmpty() ? choice.all() : named) {
@@ -116,7 +116,7 @@ public final class ConformanceCommand implements CliCommand {
     if (matrix != null) {
       write(Path.of(matrix), ConformanceMatrix.markdown(results));
     }
-    return ConformanceRun.passed(results) ? ExitCodes.OK : NOT_GOOD;
+    return ConformanceRun.passed(results) ? ExitCodes.OK : CHECKS_FAILED;
   }
 
   /** Returns the checks of the selected classes, ignoring case. */
@@ -125,15 +125,15 @@ public final class ConformanceCommand implements CliCommand {
       return ConformanceKit.checks();
     }
     Set<String> groups = new LinkedHashSet<>();
-    for (String wanted : only) {
+    for (String requested : only) {
       groups.add(
           ConformanceKit.groups().stream()
-              .filter(wanted::equalsIgnoreCase)
+              .filter(requested::equalsIgnoreCase)
               .findFirst()
               .orElseThrow(
                   () ->
                       ProviderFactorySelection.unknown(
-                          "class of checks", wanted, ConformanceKit.groups())));
+                          "class of checks", requested, ConformanceKit.groups())));
     }
     return ConformanceKit.checks().stream()
         .filter(check -> groups.contains(check.group()))

@@ -46,9 +46,9 @@ final class ConformanceProgress {
     String again = live ? line() : "";
     String clear = live ? CLEAR : "";
     if (result.outcome() == Outcome.FAILED) {
-      print(clear + told(Style.RED, "FAILED", result) + again);
+      print(clear + resultLine(Style.RED, "FAILED", result) + again);
     } else if (result.outcome() == Outcome.NOT_RUN && console.verbose()) {
-      print(clear + told(Style.YELLOW, "NOT RUN", result) + again);
+      print(clear + resultLine(Style.YELLOW, "NOT RUN", result) + again);
     } else if (live) {
       print(clear + again);
     }
@@ -74,9 +74,9 @@ final class ConformanceProgress {
             + "\n");
   }
 
-  private String told(Style paint, String verdict, CheckResult result) {
+  private String resultLine(Style style, String verdict, CheckResult result) {
     return "  "
-        + console.styled(paint, verdict)
+        + console.styled(style, verdict)
         + " "
         + result.id()
         + " ("

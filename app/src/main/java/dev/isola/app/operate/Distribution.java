@@ -22,15 +22,15 @@ enum Distribution {
 
   /** Returns the distribution that {@code os-release} names or resembles. */
   static Distribution of(String osRelease) {
-    StringBuilder words = new StringBuilder();
+    StringBuilder ids = new StringBuilder();
     for (String line : osRelease.lines().toList()) {
       if (line.startsWith("ID=") || line.startsWith("ID_LIKE=")) {
-        words.append(' ').append(line.substring(line.indexOf('=') + 1).replace("\"", ""));
+        ids.append(' ').append(line.substring(line.indexOf('=') + 1).replace("\"", ""));
       }
     }
-    List<String> known = List.of(words.toString().toLowerCase(Locale.ROOT).strip().split("\\s+"));
+    List<String> names = List.of(ids.toString().toLowerCase(Locale.ROOT).strip().split("\\s+"));
     for (Distribution packages : values()) {
-      if (known.stream().anyMatch(List.of(packages.families.split(" "))::contains)) {
+      if (names.stream().anyMatch(List.of(packages.families.split(" "))::contains)) {
         return packages;
       }
     }

@@ -15,7 +15,7 @@ import java.util.Map;
  * @param packages package names; empty if the program is not packaged
  * @param backend whether it runs sandboxes, and is therefore useless unless a provider declares it
  * @param purpose what it enables
- * @param flaws see {@link KnownFlaws}
+ * @param vulnerabilities see {@link KnownVulnerabilities}
  */
 public record HostTool(
     String command,
@@ -24,9 +24,9 @@ public record HostTool(
     Map<Distribution, String> packages,
     boolean backend,
     String purpose,
-    List<Vulnerability> flaws) {
+    List<Vulnerability> vulnerabilities) {
 
-  private static final String ASK = "--version";
+  private static final String VERSION_ARGUMENT = "--version";
 
   /** Programs that run sandboxes, then programs for images, then programs for networks. */
   public static final List<HostTool> ALL =
@@ -49,7 +49,7 @@ public record HostTool(
           tool("skopeo", "isola image pull from registries"),
           tool("mmdebstrap", "isola image build"),
           tool("newuidmap", "isola image build without root")
-              .asked("")
+              .withVersionArgument("")
               .packaged("uidmap")
               .packaged(Distribution.FEDORA, "shadow-utils")
               .packaged(Distribution.ALPINE, "shadow-subids")
@@ -61,20 +61,20 @@ public record HostTool(
               .packaged("xz")
               .packaged(Distribution.DEBIAN, "xz-utils"),
           tool("ip", "network mode bridge")
-              .asked("-V")
+              .withVersionArgument("-V")
               .packaged("iproute2")
               .packaged(Distribution.FEDORA, "iproute"),
           tool("tc", "bandwidth limits")
-              .asked("-V")
+              .withVersionArgument("-V")
               .packaged("iproute2")
               .packaged(Distribution.FEDORA, "iproute-tc"),
           tool("nft", "network mode bridge as root").packaged("nftables"),
           tool("nsenter", "network mode bridge").packaged("util-linux"),
-          tool("slirp4netns", "network mode bridge without root").marked("libslirp:"));
+          tool("slirp4netns", "network mode bridge without root").withVersionPrefix("libslirp:"));
 
   public HostTool {
     packages = Map.copyOf(packages);
-    flaws = List.copyOf(flaws);
+    vulnerabilities = List.copyOf(vulnerabilities);
   }
 
   /**
@@ -89,28 +89,39 @@ public record HostTool(
         .distinct()
         .sorted()
         .filter(command -> ALL.stream().noneMatch(tool -> tool.command.equals(command)))
-        .map(command -> new HostTool(command, ASK, "", Map.of(), true, "sandboxes", List.of()))
+        .map(
+            command ->
+                new HostTool(command, VERSION_ARGUMENT, "", Map.of(), true, "sandboxes", List.of()))
         .forEach(all::add);
     return all;
   }
 
   private static HostTool tool(String command, String gives) {
-    return new HostTool(command, ASK, "", Map.of(), false, gives, KnownVulnerabilities.of(command))
+    return new HostTool(
+            command, VERSION_ARGUMENT, "", Map.of(), false, gives, KnownVulnerabilities.of(command))
         .packaged(command);
   }
 
   private static HostTool backend(String command, String gives) {
     HostTool tool = tool(command, gives);
     return new HostTool(
-        command, tool.versionArgument, tool.versionPrefix, tool.packages, true, gives, tool.flaws);
+        command,
+        tool.versionArgument,
+        tool.versionPrefix,
+        tool.packages,
+        true,
+        gives,
+        tool.vulnerabilities);
   }
 
-  private HostTool asked(String argument) {
-    return new HostTool(command, argument, versionPrefix, packages, backend, purpose, flaws);
+  private HostTool withVersionArgument(String argument) {
+    return new HostTool(
+        command, argument, versionPrefix, packages, backend, purpose, vulnerabilities);
   }
 
-  private HostTool marked(String word) {
-    return new HostTool(command, versionArgument, word, packages, backend, purpose, flaws);
+  private HostTool withVersionPrefix(String word) {
+    return new HostTool(
+        command, versionArgument, word, packages, backend, purpose, vulnerabilities);
   }
 
   private HostTool packaged(String name) {
@@ -118,18 +129,26 @@ public record HostTool(
     for (Distribution packages : Distribution.values()) {
       names.put(packages, name);
     }
-    return new HostTool(command, versionArgument, versionPrefix, names, backend, purpose, flaws);
+    return new HostTool(
+        command, versionArgument, versionPrefix, names, backend, purpose, vulnerabilities);
   }
 
   private HostTool packaged(Distribution by, String name) {
     Map<Distribution, String> names = new EnumMap<>(packages);
     names.put(by, name);
-    return new HostTool(command, versionArgument, versionPrefix, names, backend, purpose, flaws);
+    return new HostTool(
+        command, versionArgument, versionPrefix, names, backend, purpose, vulnerabilities);
   }
 
   private HostTool packagedOnlyBy(Distribution by) {
     return new HostTool(
-        command, versionArgument, versionPrefix, Map.of(by, command), backend, purpose, flaws);
+        command,
+        versionArgument,
+        versionPrefix,
+        Map.of(by, command),
+        backend,
+        purpose,
+        vulnerabilities);
   }
 
   String installCommand(Distribution system) {

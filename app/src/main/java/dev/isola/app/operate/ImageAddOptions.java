@@ -30,14 +30,14 @@ final class ImageAddOptions {
   private @Nullable String maxFiles;
 
   /** Adds the image and prints it. */
-  int add(CommandContext wiring, String name, ImageSource source) {
-    Console console = wiring.console();
+  int add(CommandContext context, String name, ImageSource source) {
+    Console console = context.console();
     Image image =
-        new ImageStore(wiring.dataFolder().createIfMissing())
+        new ImageStore(context.dataFolder().createIfMissing())
             .add(
                 name,
                 source,
-                new ImageStore.AddOptions(limits(), replace, line -> say(console, line)));
+                new ImageStore.AddOptions(limits(), replace, line -> printProgress(console, line)));
     if (console.json()) {
       console.print(Map.of("image", ImageReport.json(image)));
     } else {
@@ -47,7 +47,7 @@ final class ImageAddOptions {
     return ExitCodes.OK;
   }
 
-  private static void say(Console console, String line) {
+  private static void printProgress(Console console, String line) {
     if (console.verbose()) {
       console.printErr(line);
     }

@@ -26,7 +26,7 @@ import picocli.CommandLine.Parameters;
       "mirror of this machine."
     })
 final class ImageBuildCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
   @Parameters(paramLabel = "NAME", description = "Name of the image.")
   private String name = "";
@@ -58,8 +58,8 @@ final class ImageBuildCommand implements CliCommand {
 
   @Mixin private final ImageAddOptions adding = new ImageAddOptions();
 
-  ImageBuildCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  ImageBuildCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
@@ -75,9 +75,9 @@ final class ImageBuildCommand implements CliCommand {
             packages,
             variant,
             Optional.ofNullable(mirror));
-    if (wiring.environment().tty().err() && !wiring.console().json()) {
-      wiring.console().printErr("building " + name + " takes a minute or two; -v prints progress");
+    if (context.environment().tty().err() && !context.console().json()) {
+      context.console().printErr("building " + name + " takes a minute or two; -v prints progress");
     }
-    return adding.add(wiring, name, ImageSource.debian(base ? recipe.asBase() : recipe));
+    return adding.add(context, name, ImageSource.debian(base ? recipe.asBase() : recipe));
   }
 }

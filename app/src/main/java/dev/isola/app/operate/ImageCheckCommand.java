@@ -18,27 +18,27 @@ import picocli.CommandLine.Parameters;
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {"0:the image is unchanged", "1:the image has changed"})
 final class ImageCheckCommand implements CliCommand {
-  private static final int NOT_GOOD = 1;
+  private static final int CHANGED = 1;
 
-  private final CommandContext wiring;
+  private final CommandContext context;
 
   @Parameters(paramLabel = "NAME", description = "The image.")
   private String name = "";
 
-  ImageCheckCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  ImageCheckCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
   public int run() {
-    Console console = wiring.console();
-    ImageCheck check = new ImageStore(wiring.dataFolder().path()).check(name);
+    Console console = context.console();
+    ImageCheck check = new ImageStore(context.dataFolder().path()).check(name);
     if (console.json()) {
       console.print(json(check));
     } else {
       console.print(text(check));
     }
-    return check.passed() ? ExitCodes.OK : NOT_GOOD;
+    return check.passed() ? ExitCodes.OK : CHANGED;
   }
 
   private static String text(ImageCheck check) {
@@ -50,9 +50,9 @@ final class ImageCheckCommand implements CliCommand {
       text.append('/').append(difference.path()).append(": ").append(difference.what());
       text.append('\n');
     }
-    long untold = check.different() - check.differences().size();
-    if (untold > 0) {
-      text.append("and ").append(untold).append(" more\n");
+    long omitted = check.different() - check.differences().size();
+    if (omitted > 0) {
+      text.append("and ").append(omitted).append(" more\n");
     }
     return text.append(check.image().name())
         .append(": ")
@@ -73,10 +73,10 @@ final class ImageCheckCommand implements CliCommand {
         check.differences().stream()
             .map(
                 difference -> {
-                  Map<String, Object> one = new LinkedHashMap<>();
-                  one.put("path", "/" + difference.path());
-                  one.put("what", difference.what());
-                  return one;
+                  Map<String, Object> entry = new LinkedHashMap<>();
+                  entry.put("path", "/" + difference.path());
+                  entry.put("what", difference.what());
+                  return entry;
                 })
             .toList());
     return json;

@@ -14,7 +14,7 @@ import picocli.CommandLine.Parameters;
     sortOptions = false,
     description = "Create an image from a root file system in a tar archive or a folder.")
 final class ImageImportCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
   @Parameters(index = "0", paramLabel = "NAME", description = "Name of the image.")
   private String name = "";
@@ -27,17 +27,17 @@ final class ImageImportCommand implements CliCommand {
 
   @Mixin private final ImageAddOptions adding = new ImageAddOptions();
 
-  ImageImportCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  ImageImportCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
   public int run() {
     return adding.add(
-        wiring,
+        context,
         name,
         source.equals("-")
-            ? ImageSource.tar(wiring.environment().in(), "standard input")
+            ? ImageSource.tar(context.environment().in(), "standard input")
             : ImageSource.path(Arguments.hostPath("SOURCE", source)));
   }
 }

@@ -13,16 +13,16 @@ import picocli.CommandLine.Command;
 /** Implements {@code isola image list}. */
 @Command(name = "list", description = "List images.")
 final class ImageListCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
-  ImageListCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  ImageListCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
   public int run() {
-    Console console = wiring.console();
-    List<Image> images = new ImageStore(wiring.dataFolder().path()).list();
+    Console console = context.console();
+    List<Image> images = new ImageStore(context.dataFolder().path()).list();
     if (console.json()) {
       console.print(Map.of("images", images.stream().map(ImageReport::json).toList()));
     } else if (images.isEmpty()) {

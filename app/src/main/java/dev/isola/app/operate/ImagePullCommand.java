@@ -20,7 +20,7 @@ import picocli.CommandLine.Parameters;
       "All except OCI layouts are fetched by skopeo, with its settings and credentials."
     })
 final class ImagePullCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
   @Parameters(index = "0", paramLabel = "NAME", description = "Name of the image.")
   private String name = "";
@@ -30,12 +30,12 @@ final class ImagePullCommand implements CliCommand {
 
   @Mixin private final ImageAddOptions adding = new ImageAddOptions();
 
-  ImagePullCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  ImagePullCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
   public int run() {
-    return adding.add(wiring, name, ImageSource.reference(source));
+    return adding.add(context, name, ImageSource.reference(source));
   }
 }

@@ -13,19 +13,19 @@ import picocli.CommandLine.Parameters;
 /** Implements {@code isola image show}. */
 @Command(name = "show", description = "Print the details of an image.")
 final class ImageShowCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
   @Parameters(paramLabel = "NAME", description = "The image.")
   private String name = "";
 
-  ImageShowCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  ImageShowCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
   public int run() {
-    Console console = wiring.console();
-    Image image = new ImageStore(wiring.dataFolder().path()).require(name);
+    Console console = context.console();
+    Image image = new ImageStore(context.dataFolder().path()).require(name);
     if (console.json()) {
       console.print(Map.of("image", ImageReport.json(image)));
     } else {

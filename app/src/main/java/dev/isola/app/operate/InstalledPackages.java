@@ -30,14 +30,14 @@ record InstalledPackages(Map<String, String> versions, Path docFolder) {
   static InstalledPackages of(String dpkgStatus, Path documents) {
     Map<String, String> versions = new HashMap<>();
     String name = "";
-    boolean there = false;
+    boolean installed = false;
     for (String line : dpkgStatus.lines().toList()) {
       if (line.startsWith("Package: ")) {
         name = line.substring("Package: ".length());
-        there = false;
+        installed = false;
       } else if (line.startsWith("Status: ")) {
-        there = line.endsWith(" installed");
-      } else if (there && line.startsWith("Version: ")) {
+        installed = line.endsWith(" installed");
+      } else if (installed && line.startsWith("Version: ")) {
         versions.put(name, line.substring("Version: ".length()));
       }
     }
@@ -52,10 +52,11 @@ record InstalledPackages(Map<String, String> versions, Path docFolder) {
    * Returns whether the package's changelog mentions a vulnerability. Minimal images contain no
    * changelogs.
    */
-  boolean changelogMentions(String name, String hole) {
+  boolean changelogMentions(String name, String vulnerability) {
     Path changelog = docFolder.resolve(name).resolve("changelog.Debian.gz");
     try (InputStream in = new GZIPInputStream(Files.newInputStream(changelog))) {
-      return new String(in.readNBytes(LONGEST_CHANGELOG), StandardCharsets.UTF_8).contains(hole);
+      return new String(in.readNBytes(LONGEST_CHANGELOG), StandardCharsets.UTF_8)
+          .contains(vulnerability);
     } catch (IOException e) {
       return false;
     }

@@ -18,8 +18,8 @@ final class KernelChecks {
       "mount -t tmpfs none /tmp && mkdir /tmp/l /tmp/u /tmp/w /tmp/m"
           + " && mount -t overlay -o lowerdir=/tmp/l,upperdir=/tmp/u,workdir=/tmp/w none /tmp/m";
 
-  private static final String NOT_TRIED = "not tested: unshare was not found";
-  private static final String TO_TRY = "install unshare (util-linux) to test it";
+  private static final String NOT_TESTED = "not tested: unshare was not found";
+  private static final String TO_TEST = "install unshare (util-linux) to test it";
 
   private KernelChecks() {}
 
@@ -29,13 +29,13 @@ final class KernelChecks {
    */
   static DoctorCheck userNamespaces() {
     String name = "user namespaces";
-    Optional<ProgramProbe> tried = ProgramProbe.run("unshare", "--user", "--map-root-user", "true");
-    if (tried.isPresent() && tried.get().succeeded()) {
+    Optional<ProgramProbe> probe = ProgramProbe.run("unshare", "--user", "--map-root-user", "true");
+    if (probe.isPresent() && probe.get().succeeded()) {
       return DoctorCheck.good(name, "usable");
     }
     UserNamespaceRestriction obstacle = UserNamespaceRestriction.detect();
-    if (tried.isEmpty() && obstacle == UserNamespaceRestriction.UNKNOWN) {
-      return DoctorCheck.warning(name, "not disabled; " + NOT_TRIED, TO_TRY);
+    if (probe.isEmpty() && obstacle == UserNamespaceRestriction.UNKNOWN) {
+      return DoctorCheck.warning(name, "not disabled; " + NOT_TESTED, TO_TEST);
     }
     return DoctorCheck.bad(name, obstacle.reason(), obstacle.remedy());
   }
@@ -43,21 +43,21 @@ final class KernelChecks {
   /** Mounts an overlay in a temporary mount namespace; without root also in a user namespace. */
   static DoctorCheck overlay(boolean root) {
     String name = "overlayfs";
-    Optional<ProgramProbe> tried =
+    Optional<ProgramProbe> probe =
         root
             ? ProgramProbe.run("unshare", "--mount", "sh", "-c", OVERLAY)
             : ProgramProbe.run(
                 "unshare", "--user", "--map-root-user", "--mount", "sh", "-c", OVERLAY);
-    if (tried.isPresent() && tried.get().succeeded()) {
+    if (probe.isPresent() && probe.get().succeeded()) {
       return DoctorCheck.good(name, root ? "usable" : "usable in a user namespace");
     }
-    boolean known = MachineChecks.read(Path.of("/proc/filesystems")).contains("\toverlay\n");
-    if (tried.isEmpty()) {
-      return known
-          ? DoctorCheck.warning(name, "supported by the kernel; " + NOT_TRIED, TO_TRY)
+    boolean supported = MachineChecks.read(Path.of("/proc/filesystems")).contains("\toverlay\n");
+    if (probe.isEmpty()) {
+      return supported
+          ? DoctorCheck.warning(name, "supported by the kernel; " + NOT_TESTED, TO_TEST)
           : DoctorCheck.bad(name, "not supported by the kernel", "modprobe overlay");
     }
-    if (!known) {
+    if (!supported) {
       return DoctorCheck.bad(name, "not supported by the kernel", "modprobe overlay");
     }
     return DoctorCheck.bad(

@@ -15,32 +15,32 @@ import java.util.concurrent.TimeUnit;
  * @param output the beginning of its output, stdout and stderr combined
  */
 record ProgramProbe(boolean succeeded, String output) {
-  private static final Duration PATIENCE = Duration.ofSeconds(3);
+  private static final Duration TIMEOUT = Duration.ofSeconds(3);
 
   /** Time for remaining output to arrive after the program has exited. */
-  private static final Duration GRACE = Duration.ofMillis(300);
+  private static final Duration OUTPUT_GRACE = Duration.ofMillis(300);
 
-  private static final int ENOUGH = 8192;
+  private static final int OUTPUT_LIMIT = 8192;
 
   /** Runs a program. Returns empty if it does not exist. */
-  static Optional<ProgramProbe> run(String... words) {
+  static Optional<ProgramProbe> run(String... command) {
     Process process;
     try {
-      process = new ProcessBuilder(words).redirectErrorStream(true).start();
+      process = new ProcessBuilder(command).redirectErrorStream(true).start();
     } catch (IOException e) {
       return Optional.empty();
     }
     try {
       process.getOutputStream().close();
-      ByteArrayOutputStream said = new ByteArrayOutputStream();
+      ByteArrayOutputStream captured = new ByteArrayOutputStream();
       // Read on another thread: a child that the program left behind may keep the pipe open.
-      Thread listener = Thread.startVirtualThread(() -> listen(process, said));
-      boolean ended = process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+      Thread reader = Thread.startVirtualThread(() -> capture(process, captured));
+      boolean ended = process.waitFor(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
       // Incomplete output is acceptable.
-      boolean _ = listener.join(GRACE);
+      boolean _ = reader.join(OUTPUT_GRACE);
       return Optional.of(
           new ProgramProbe(
-              ended && process.exitValue() == 0, said.toString(StandardCharsets.UTF_8)));
+              ended && process.exitValue() == 0, captured.toString(StandardCharsets.UTF_8)));
     } catch (IOException e) {
       return Optional.of(new ProgramProbe(false, IoErrors.describe(e)));
     } catch (InterruptedException e) {
@@ -53,15 +53,15 @@ record ProgramProbe(boolean succeeded, String output) {
   }
 
   /** Reads up to the limit and then closes the pipe. */
-  private static void listen(Process process, ByteArrayOutputStream said) {
-    byte[] buffer = new byte[ENOUGH];
+  private static void capture(Process process, ByteArrayOutputStream captured) {
+    byte[] buffer = new byte[OUTPUT_LIMIT];
     try (InputStream in = process.getInputStream()) {
-      while (said.size() < ENOUGH) {
+      while (captured.size() < OUTPUT_LIMIT) {
         int count = in.read(buffer);
         if (count < 0) {
           return;
         }
-        said.write(buffer, 0, count);
+        captured.write(buffer, 0, count);
       }
     } catch (IOException e) {
       // The program has exited; use what was read so far.

@@ -36,7 +36,7 @@ public record ToolChecks(
   /**
    * Folders that are usually only in root's PATH, although other users can run programs in them.
    */
-  private static final List<String> MORE = List.of("/usr/local/sbin", "/usr/sbin", "/sbin");
+  private static final List<String> SBIN_FOLDERS = List.of("/usr/local/sbin", "/usr/sbin", "/sbin");
 
   public ToolChecks {
     folders = List.copyOf(folders);
@@ -51,7 +51,7 @@ public record ToolChecks(
         folders.add(Path.of(folder));
       }
     }
-    MORE.forEach(folder -> folders.add(Path.of(folder)));
+    SBIN_FOLDERS.forEach(folder -> folders.add(Path.of(folder)));
     return new ToolChecks(
         folders,
         Distribution.of(MachineChecks.read(Path.of("/etc/os-release"))),
@@ -66,24 +66,24 @@ public record ToolChecks(
 
   /** Checks all programs concurrently: each may take several seconds. */
   List<DoctorCheck> checks(List<HostTool> tools) {
-    List<Callable<DoctorCheck>> questions = new ArrayList<>();
+    List<Callable<DoctorCheck>> tasks = new ArrayList<>();
     for (HostTool tool : tools) {
-      questions.add(() -> fact(tool));
+      tasks.add(() -> check(tool));
     }
-    List<DoctorCheck> facts = new ArrayList<>();
-    try (ExecutorService asking = Executors.newVirtualThreadPerTaskExecutor()) {
-      for (Future<DoctorCheck> answer : asking.invokeAll(questions)) {
-        facts.add(answer.get());
+    List<DoctorCheck> checks = new ArrayList<>();
+    try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (Future<DoctorCheck> result : executor.invokeAll(tasks)) {
+        checks.add(result.get());
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (ExecutionException e) {
       throw new IllegalStateException(e.getCause());
     }
-    return facts;
+    return checks;
   }
 
-  private DoctorCheck fact(HostTool tool) {
+  private DoctorCheck check(HostTool tool) {
     Optional<Path> program = find(tool.command());
     if (program.isEmpty()) {
       return DoctorCheck.bad(
@@ -91,14 +91,14 @@ public record ToolChecks(
           "not found; enables " + tool.purpose() + provider(tool),
           tool.installCommand(packages));
     }
-    String said = "";
+    String output = "";
     if (!tool.versionArgument().isEmpty()) {
-      said =
+      output =
           ProgramProbe.run(program.get().toString(), tool.versionArgument())
               .map(ProgramProbe::output)
               .orElse("");
     }
-    return evaluate(tool, program.get(), said);
+    return evaluate(tool, program.get(), output);
   }
 
   /** Names the providers that use a program, to help decide whether to install it. */
@@ -123,30 +123,32 @@ public record ToolChecks(
   }
 
   /** Evaluates the version that a program printed. */
-  DoctorCheck evaluate(HostTool tool, Path program, String said) {
-    String value = value(tool, program, said);
-    Optional<Version> counts = counts(tool, said);
-    if (counts.isEmpty() && !tool.flaws().isEmpty()) {
-      String safe = tool.flaws().getLast().fixedVersions();
+  DoctorCheck evaluate(HostTool tool, Path program, String output) {
+    String value = value(tool, program, output);
+    Optional<Version> relevantVersion = relevantVersion(tool, output);
+    if (relevantVersion.isEmpty() && !tool.vulnerabilities().isEmpty()) {
+      String safe = tool.vulnerabilities().getLast().fixedVersions();
       return DoctorCheck.warning(
           tool.command(), value, "its version is unknown: check that it is " + safe + " or newer");
     }
     boolean setuid = setuid(program);
-    List<Vulnerability> flaws =
-        tool.flaws().stream().filter(flaw -> flaw.affects(counts.orElseThrow(), setuid)).toList();
-    if (flaws.isEmpty()) {
+    List<Vulnerability> affecting =
+        tool.vulnerabilities().stream()
+            .filter(vulnerability -> vulnerability.affects(relevantVersion.orElseThrow(), setuid))
+            .toList();
+    if (affecting.isEmpty()) {
       return DoctorCheck.good(tool.command(), value);
     }
-    String newer = flaws.getLast().fixedVersions() + " or newer";
+    String newer = affecting.getLast().fixedVersions() + " or newer";
     if (!PackageOrigin.isFromDistribution(program)) {
       return DoctorCheck.bad(
           tool.command(),
-          value + " is affected by " + names(flaws, name -> true),
+          value + " is affected by " + names(affecting, name -> true),
           "install " + newer);
     }
     // Distributions fix vulnerabilities without changing the upstream version.
     String packaged = tool.packages().getOrDefault(packages, tool.command());
-    String open = names(flaws, name -> !installed.changelogMentions(packaged, name));
+    String open = names(affecting, name -> !installed.changelogMentions(packaged, name));
     return open.isEmpty()
         ? DoctorCheck.good(tool.command(), value)
         : DoctorCheck.warning(
@@ -159,30 +161,30 @@ public record ToolChecks(
                 + ")");
   }
 
-  private String value(HostTool tool, Path program, String said) {
+  private String value(HostTool tool, Path program, String output) {
     Optional<String> packaged =
         PackageOrigin.isFromDistribution(program)
             ? installed.version(tool.packages().getOrDefault(packages, tool.command()))
             : Optional.empty();
-    String shown =
-        Version.find(said).map(Version::text).or(() -> packaged).orElse("version unknown");
-    String more =
+    String displayed =
+        Version.find(output).map(Version::text).or(() -> packaged).orElse("version unknown");
+    String packageNote =
         packaged
-            .filter(version -> !version.equals(shown))
+            .filter(version -> !version.equals(displayed))
             .map(version -> " (package " + version + ")")
             .orElse("");
-    return shown + more + ", " + program;
+    return displayed + packageNote + ", " + program;
   }
 
-  private static Optional<Version> counts(HostTool tool, String said) {
-    int from = said.indexOf(tool.versionPrefix());
-    return from < 0 ? Optional.empty() : Version.find(said.substring(from));
+  private static Optional<Version> relevantVersion(HostTool tool, String output) {
+    int from = output.indexOf(tool.versionPrefix());
+    return from < 0 ? Optional.empty() : Version.find(output.substring(from));
   }
 
-  private static String names(List<Vulnerability> flaws, Predicate<String> wanted) {
-    return flaws.stream()
-        .flatMap(flaw -> flaw.ids().stream())
-        .filter(wanted)
+  private static String names(List<Vulnerability> affecting, Predicate<String> filter) {
+    return affecting.stream()
+        .flatMap(vulnerability -> vulnerability.ids().stream())
+        .filter(filter)
         .collect(Collectors.joining(", "));
   }
 

@@ -31,11 +31,11 @@ final class BuildOutput {
       }
     }
     if (!console.json()) {
-      console.print(shown(line, header) + "\n");
+      console.print(format(line, header) + "\n");
     }
   }
 
-  private String shown(TemplateBuild.Line line, boolean header) {
+  private String format(TemplateBuild.Line line, boolean header) {
     String text = CellFormat.text(line.message());
     if (header) {
       return console.styled(Console.Style.BOLD, "#" + step.orElse(0L) + " " + text);

@@ -78,7 +78,8 @@ final class Contexts {
 
   /** Removes a context. If it was the current one, no context is current afterwards. */
   void remove(String name) {
-    Optional<String> current = current().map(Context::name).filter(one -> !one.equals(name));
+    Optional<String> current =
+        current().map(Context::name).filter(context -> !context.equals(name));
     Map<String, Context> all = all();
     all.remove(name);
     write(all, current);
@@ -91,7 +92,7 @@ final class Contexts {
     } catch (NoSuchFileException e) {
       // no login yet
     } catch (IOException | IllegalArgumentException e) {
-      throw broken("cannot be read", e);
+      throw unusable("cannot be read", e);
     }
     return lines;
   }
@@ -100,9 +101,9 @@ final class Contexts {
   private void write(Map<String, Context> all, Optional<String> current) {
     StringBuilder text = new StringBuilder("# Servers and API keys of isola login.\n");
     current.ifPresent(name -> text.append("current=").append(name).append('\n'));
-    for (Context one : all.values()) {
-      text.append(one.name()).append(".url=").append(escaped(one.url())).append('\n');
-      text.append(one.name()).append(".key=").append(escaped(one.key())).append('\n');
+    for (Context context : all.values()) {
+      text.append(context.name()).append(".url=").append(escaped(context.url())).append('\n');
+      text.append(context.name()).append(".key=").append(escaped(context.key())).append('\n');
     }
     try {
       if (!Files.isDirectory(folder)) {
@@ -124,9 +125,9 @@ final class Contexts {
         Files.deleteIfExists(draft);
       }
     } catch (AtomicMoveNotSupportedException e) {
-      throw broken("cannot be replaced", e);
+      throw unusable("cannot be replaced", e);
     } catch (IOException e) {
-      throw broken("cannot be written", e);
+      throw unusable("cannot be written", e);
     }
   }
 
@@ -134,7 +135,7 @@ final class Contexts {
     return value.replace("\\", "\\\\");
   }
 
-  private SandboxException broken(String what, Exception e) {
+  private SandboxException unusable(String what, Exception e) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             file + " " + what + ": " + e.getMessage(),

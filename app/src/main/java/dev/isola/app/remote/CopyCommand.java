@@ -16,8 +16,8 @@ import picocli.CommandLine.Command;
 public final class CopyCommand extends FileCopyCommand {
   private static final Pattern REMOTE = Pattern.compile("([a-z0-9]{1,32}):(.*)", Pattern.DOTALL);
 
-  public CopyCommand(CommandContext wiring) {
-    super(wiring, REMOTE, "ID", "isola cp notes.txt ID:notes.txt");
+  public CopyCommand(CommandContext context) {
+    super(context, REMOTE, "ID", "isola cp notes.txt ID:notes.txt");
   }
 
   @Override

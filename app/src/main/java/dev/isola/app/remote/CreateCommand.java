@@ -141,20 +141,21 @@ public final class CreateCommand extends RemoteCommand {
       description = "Read a JSON spec from this file, or - for stdin. Options override it.")
   private @Nullable String file;
 
-  public CreateCommand(CommandContext wiring) {
-    super(wiring);
+  public CreateCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    SandboxInfo made = isola.createAndDescribe(spec());
+    SandboxInfo created = isola.createAndDescribe(spec());
     if (console.json()) {
-      console.print(made.document());
+      console.print(created.document());
     } else {
-      console.print(made.id() + "\n");
+      console.print(created.id() + "\n");
     }
     if (console.verbose()) {
-      console.printErr("provider " + made.provider() + " (isolation: " + made.isolation() + ")");
+      console.printErr(
+          "provider " + created.provider() + " (isolation: " + created.isolation() + ")");
     }
     return ExitCodes.OK;
   }
@@ -192,7 +193,7 @@ public final class CreateCommand extends RemoteCommand {
       spec.autoResume(true);
     }
     Arguments.variables("--env", env).forEach(spec::env);
-    Arguments.inheritedVariables("--secret-env", secretEnv, wiring.environment().variables())
+    Arguments.inheritedVariables("--secret-env", secretEnv, context.environment().variables())
         .forEach(spec::secretEnv);
     Arguments.variables("--tag", tags).forEach(spec::tag);
     if (cpu != null) {
@@ -221,7 +222,7 @@ public final class CreateCommand extends RemoteCommand {
 
   private SandboxSpec read(String from) {
     if (from.equals("-")) {
-      return SandboxSpec.read(wiring.environment().in());
+      return SandboxSpec.read(context.environment().in());
     }
     try (InputStream in = Files.newInputStream(Arguments.hostPath("--spec", from))) {
       return SandboxSpec.read(in);

@@ -11,7 +11,7 @@ final class DetachKeys {
   private static final int CTRL_P = 0x10;
   private static final int CTRL_Q = 0x11;
 
-  private boolean lineBegins = true;
+  private boolean lineStart = true;
   private int held = -1;
   private boolean detached;
 
@@ -25,25 +25,25 @@ final class DetachKeys {
   }
 
   private void filter(int key, ByteArrayOutputStream out) {
-    int before = held;
+    int previous = held;
     held = -1;
-    if ((before == '~' && key == '.') || (before == CTRL_P && key == CTRL_Q)) {
+    if ((previous == '~' && key == '.') || (previous == CTRL_P && key == CTRL_Q)) {
       detached = true;
       return;
     }
-    if (before >= 0) {
-      out.write(before);
-      lineBegins = false;
-      if (before == '~' && key == '~') {
+    if (previous >= 0) {
+      out.write(previous);
+      lineStart = false;
+      if (previous == '~' && key == '~') {
         return; // ~~ sends a single ~
       }
     }
-    if (key == CTRL_P || (key == '~' && lineBegins)) {
+    if (key == CTRL_P || (key == '~' && lineStart)) {
       held = key;
       return;
     }
     out.write(key);
-    lineBegins = key == '\r' || key == '\n';
+    lineStart = key == '\r' || key == '\n';
   }
 
   boolean detached() {

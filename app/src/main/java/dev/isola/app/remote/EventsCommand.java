@@ -29,8 +29,8 @@ public final class EventsCommand extends RemoteCommand {
   @Option(names = "--count", paramLabel = "N", description = "Exit after this many events.")
   private long count = Long.MAX_VALUE;
 
-  public EventsCommand(CommandContext wiring) {
-    super(wiring);
+  public EventsCommand(CommandContext context) {
+    super(context);
   }
 
   @Override

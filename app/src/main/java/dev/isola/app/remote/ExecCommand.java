@@ -33,7 +33,7 @@ import picocli.CommandLine.Parameters;
     customSynopsis = "isola exec [OPTION]... ID [--] CMD [ARG]...",
     footer = "%nExit codes are those of isola run.")
 public final class ExecCommand extends RemoteCommand {
-  private static final int MOST_STDIN = 1 << 20;
+  private static final int MAX_STDIN = 1 << 20;
 
   @Option(
       names = {"-e", "--env"},
@@ -78,10 +78,10 @@ public final class ExecCommand extends RemoteCommand {
       paramLabel = "CMD",
       arity = "1..*",
       description = "Command and arguments, passed literally without a shell.")
-  private List<String> words = new ArrayList<>();
+  private List<String> arguments = new ArrayList<>();
 
-  public ExecCommand(CommandContext wiring) {
-    super(wiring);
+  public ExecCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
@@ -93,7 +93,7 @@ public final class ExecCommand extends RemoteCommand {
         throw new UsageException(
             "--tty cannot be combined with --detach or --json", "omit one of them");
       }
-      return RemoteTerminal.start(wiring.environment(), sandbox, command);
+      return RemoteTerminal.start(context.environment(), sandbox, command);
     }
     if (detach) {
       Execution started = sandbox.start(command);
@@ -108,7 +108,8 @@ public final class ExecCommand extends RemoteCommand {
   }
 
   private Command command() {
-    List<String> literal = words.getFirst().equals("--") ? words.subList(1, words.size()) : words;
+    List<String> literal =
+        arguments.getFirst().equals("--") ? arguments.subList(1, arguments.size()) : arguments;
     if (literal.isEmpty()) {
       throw new UsageException(
           "the command is missing", "add it after the id: isola exec ID -- ls");
@@ -126,15 +127,15 @@ public final class ExecCommand extends RemoteCommand {
   }
 
   private int live(Sandbox sandbox, Command command) {
-    CliEnvironment host = wiring.environment();
-    boolean piped = !host.tty().in();
+    CliEnvironment environment = context.environment();
+    boolean piped = !environment.tty().in();
     try (Execution execution = sandbox.start(command, piped);
         var _ = KillOnShutdown.register(execution)) {
       if (piped) {
-        StdinPump.start(host.in(), execution.stdin());
+        StdinPump.start(environment.in(), execution.stdin());
       }
       try {
-        RemoteOutput.copy(host, execution, Long.MAX_VALUE);
+        RemoteOutput.copy(environment, execution, Long.MAX_VALUE);
       } catch (IOException closed) {
         execution.kill();
         return ExitCodes.OUTPUT_CLOSED;
@@ -146,13 +147,13 @@ public final class ExecCommand extends RemoteCommand {
                 + " "
                 + execution.id());
       }
-      return RemoteOutput.reportExit(host, execution.await());
+      return RemoteOutput.reportExit(environment, execution.await());
     }
   }
 
   private int captured(Sandbox sandbox, Command command, Console console) {
     ExecResult result =
-        wiring.environment().tty().in() ? sandbox.exec(command) : sandbox.exec(command, stdin());
+        context.environment().tty().in() ? sandbox.exec(command) : sandbox.exec(command, stdin());
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("sandbox", id);
     json.put("exitCode", result.exitCode());
@@ -170,8 +171,8 @@ public final class ExecCommand extends RemoteCommand {
 
   private String stdin() {
     try {
-      byte[] bytes = wiring.environment().in().readNBytes(MOST_STDIN + 1);
-      if (bytes.length > MOST_STDIN) {
+      byte[] bytes = context.environment().in().readNBytes(MAX_STDIN + 1);
+      if (bytes.length > MAX_STDIN) {
         throw new UsageException(
             "with --json, stdin is limited to 1 MiB", "omit --json, or use isola cp");
       }

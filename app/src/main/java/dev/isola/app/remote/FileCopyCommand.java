@@ -60,8 +60,8 @@ abstract class FileCopyCommand extends RemoteCommand {
    * @param noun placeholder for the first group in messages
    * @param example of a complete command
    */
-  FileCopyCommand(CommandContext wiring, Pattern remote, String noun, String example) {
-    super(wiring);
+  FileCopyCommand(CommandContext context, Pattern remote, String noun, String example) {
+    super(context);
     this.remote = remote;
     this.noun = noun;
     this.example = example;
@@ -113,7 +113,9 @@ abstract class FileCopyCommand extends RemoteCommand {
 
   private ProgressBar progress(Console console, long total) {
     return new ProgressBar(
-        wiring.environment(), wiring.environment().tty().err() && !quiet && !console.json(), total);
+        context.environment(),
+        context.environment().tty().err() && !quiet && !console.json(),
+        total);
   }
 
   private long upload(Files files, String path, Console console) throws IOException {
@@ -122,7 +124,7 @@ abstract class FileCopyCommand extends RemoteCommand {
       try (ProgressBar progress = progress(console, -1)) {
         files.write(
             path,
-            wiring.environment().in(),
+            context.environment().in(),
             -1,
             OptionalInt.empty(),
             bytes -> progress.update(counted(sent, bytes)));
@@ -131,9 +133,10 @@ abstract class FileCopyCommand extends RemoteCommand {
     }
     Path local = Arguments.hostPath("SRC", from);
     if (java.nio.file.Files.isDirectory(local)) {
-      String goal = from.endsWith("/.") || from.equals(".") ? path : within(files, path, local);
+      String target =
+          from.endsWith("/.") || from.equals(".") ? path : targetPath(files, path, local);
       try (ProgressBar progress = progress(console, sizeOf(local))) {
-        files.upload(local, goal, bytes -> progress.update(counted(sent, bytes)));
+        files.upload(local, target, bytes -> progress.update(counted(sent, bytes)));
       }
       return sent.get();
     }
@@ -148,7 +151,7 @@ abstract class FileCopyCommand extends RemoteCommand {
     try (InputStream in = java.nio.file.Files.newInputStream(local);
         ProgressBar progress = progress(console, size)) {
       files.write(
-          within(files, path, local),
+          targetPath(files, path, local),
           in,
           size,
           OptionalInt.of(FileModes.of(java.nio.file.Files.getPosixFilePermissions(local))),
@@ -163,7 +166,7 @@ abstract class FileCopyCommand extends RemoteCommand {
   }
 
   /** Returns the target path: inside an existing folder, a copy keeps its name. */
-  private static String within(Files files, String path, Path local) {
+  private static String targetPath(Files files, String path, Path local) {
     boolean folder = path.endsWith("/") || files.find(path).filter(FileInfo::isFolder).isPresent();
     return folder ? path.replaceAll("/+$", "") + "/" + local.getFileName() : path;
   }
@@ -186,28 +189,29 @@ abstract class FileCopyCommand extends RemoteCommand {
   private long download(Files files, String path, Console console) throws IOException {
     if (to.equals("-")) {
       try (InputStream in = files.read(path)) {
-        return copy(in, wiring.environment().out(), progress(console, -1));
+        return copy(in, context.environment().out(), progress(console, -1));
       }
     }
     FileInfo info = files.stat(path);
     Path local = Arguments.hostPath("DST", to);
     if (info.isFolder()) {
       boolean contents = path.endsWith("/.") || path.equals(".");
-      Path goal =
+      Path target =
           java.nio.file.Files.isDirectory(local) && !contents ? local.resolve(name(info)) : local;
       AtomicLong received = new AtomicLong();
-      List<String> leftOut;
+      List<String> skipped;
       try (ProgressBar progress = progress(console, -1)) {
-        leftOut = files.download(path, goal, bytes -> progress.update(counted(received, bytes)));
+        skipped = files.download(path, target, bytes -> progress.update(counted(received, bytes)));
       }
-      tell(console, leftOut);
+      reportSkipped(console, skipped);
       return received.get();
     }
-    Path goal =
+    Path target =
         java.nio.file.Files.isDirectory(local) || to.endsWith("/")
             ? local.resolve(name(info))
             : local;
-    return file(files.read(path), info, goal, progress(console, info.isFile() ? info.size() : -1));
+    return file(
+        files.read(path), info, target, progress(console, info.isFile() ? info.size() : -1));
   }
 
   /** Returns the file name that the sandbox reports, which is untrusted. */
@@ -221,19 +225,19 @@ abstract class FileCopyCommand extends RemoteCommand {
   }
 
   /** Writes the file atomically. */
-  private static long file(InputStream content, FileInfo info, Path goal, ProgressBar progress)
+  private static long file(InputStream content, FileInfo info, Path target, ProgressBar progress)
       throws IOException {
-    Optional<Path> parent = Optional.ofNullable(goal.getParent());
-    Path draft = java.nio.file.Files.createTempFile(parent.orElseThrow(), ".isola-cp", "");
+    Optional<Path> parent = Optional.ofNullable(target.getParent());
+    Path temporary = java.nio.file.Files.createTempFile(parent.orElseThrow(), ".isola-cp", "");
     try (content;
-        OutputStream out = java.nio.file.Files.newOutputStream(draft)) {
+        OutputStream out = java.nio.file.Files.newOutputStream(temporary)) {
       long bytes = copy(content, out, progress);
       java.nio.file.Files.setPosixFilePermissions(
-          draft, FileModes.permissions(info.isFile() ? info.mode() : 0644));
-      java.nio.file.Files.move(draft, goal, StandardCopyOption.REPLACE_EXISTING);
+          temporary, FileModes.permissions(info.isFile() ? info.mode() : 0644));
+      java.nio.file.Files.move(temporary, target, StandardCopyOption.REPLACE_EXISTING);
       return bytes;
     } finally {
-      java.nio.file.Files.deleteIfExists(draft);
+      java.nio.file.Files.deleteIfExists(temporary);
     }
   }
 
@@ -252,12 +256,12 @@ abstract class FileCopyCommand extends RemoteCommand {
     }
   }
 
-  private static void tell(Console console, List<String> leftOut) {
-    if (!leftOut.isEmpty()) {
+  private static void reportSkipped(Console console, List<String> skipped) {
+    if (!skipped.isEmpty()) {
       console.printErr(
-          leftOut.size()
+          skipped.size()
               + " links point outside of the folder and were skipped, such as "
-              + leftOut.getFirst());
+              + skipped.getFirst());
     }
   }
 }

@@ -36,14 +36,14 @@ public final class ForkCommand extends RemoteCommand {
       })
   private String kind = "filesystem";
 
-  public ForkCommand(CommandContext wiring) {
-    super(wiring);
+  public ForkCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    int wanted = (int) Arguments.count("-n", count, "forks");
-    List<Fork> forks = isola.sandbox(sandbox).fork(wanted, kind);
+    int number = (int) Arguments.count("-n", count, "forks");
+    List<Fork> forks = isola.sandbox(sandbox).fork(number, kind);
     if (console.json()) {
       console.print(
           Map.of(
@@ -67,7 +67,7 @@ public final class ForkCommand extends RemoteCommand {
   private static Map<String, Object> document(Fork fork) {
     return fork.sandbox()
         .<Map<String, Object>>map(
-            one -> Map.of("sandbox", one.document(), "by", fork.by().orElse("")))
+            info -> Map.of("sandbox", info.document(), "by", fork.by().orElse("")))
         .orElseGet(() -> Map.of("error", fork.error().orElse("")));
   }
 }

@@ -24,17 +24,18 @@ final class KeysCreateCommand extends RemoteCommand {
   @Parameters(paramLabel = "NAME", description = "Name of the key: letters, digits, - and _.")
   private String name = "";
 
-  KeysCreateCommand(CommandContext wiring) {
-    super(wiring);
+  KeysCreateCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    ApiKeys.CreatedKey made = isola.keys().create(name, scope);
+    ApiKeys.CreatedKey created = isola.keys().create(name, scope);
     if (console.json()) {
-      console.print(Json.object("name", made.name(), "scope", made.scope(), "key", made.key()));
+      console.print(
+          Json.object("name", created.name(), "scope", created.scope(), "key", created.key()));
     } else {
-      console.print(made.key() + "\n");
+      console.print(created.key() + "\n");
     }
     return ExitCodes.OK;
   }

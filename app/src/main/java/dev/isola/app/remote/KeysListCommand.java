@@ -15,8 +15,8 @@ import picocli.CommandLine.Command;
 /** Implements {@code isola keys ls}. */
 @Command(name = "ls", description = "List API keys, without their secrets.")
 final class KeysListCommand extends RemoteCommand {
-  KeysListCommand(CommandContext wiring) {
-    super(wiring);
+  KeysListCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
@@ -32,12 +32,12 @@ final class KeysListCommand extends RemoteCommand {
     }
     Instant now = Instant.now();
     Table table = new Table().row("NAME", "SCOPE", "CREATED", "LAST USED");
-    for (ApiKey one : keys) {
+    for (ApiKey key : keys) {
       table.row(
-          CellFormat.text(one.name()),
-          CellFormat.text(one.scope()),
-          CellFormat.age(one.createdAt(), now) + " ago",
-          one.lastUsedAt().map(at -> CellFormat.age(at, now) + " ago").orElse("never"));
+          CellFormat.text(key.name()),
+          CellFormat.text(key.scope()),
+          CellFormat.age(key.createdAt(), now) + " ago",
+          key.lastUsedAt().map(at -> CellFormat.age(at, now) + " ago").orElse("never"));
     }
     console.print(table.text());
     return ExitCodes.OK;

@@ -16,8 +16,8 @@ final class KeysRemoveCommand extends RemoteCommand {
   @Parameters(paramLabel = "NAME", arity = "1..*", description = "Names of the keys.")
   private List<String> names = new ArrayList<>();
 
-  KeysRemoveCommand(CommandContext wiring) {
-    super(wiring);
+  KeysRemoveCommand(CommandContext context) {
+    super(context);
   }
 
   @Override

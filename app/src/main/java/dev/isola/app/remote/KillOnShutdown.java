@@ -6,7 +6,7 @@ import java.time.Duration;
 
 /** Kills a command in a sandbox if this process is terminated first (Ctrl-C, SIGTERM). */
 final class KillOnShutdown implements AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofSeconds(6);
+  private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(6);
 
   private final Execution execution;
   private final Thread hook = new Thread(this::kill, "isola-end");
@@ -25,7 +25,7 @@ final class KillOnShutdown implements AutoCloseable {
   private void kill() {
     Thread killing = Thread.ofPlatform().daemon().start(this::killQuietly);
     try {
-      killing.join(PATIENCE);
+      killing.join(SHUTDOWN_TIMEOUT);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

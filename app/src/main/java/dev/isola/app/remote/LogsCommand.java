@@ -50,8 +50,8 @@ public final class LogsCommand extends RemoteCommand {
       description = "Id of the execution.")
   private @Nullable String execution;
 
-  public LogsCommand(CommandContext wiring) {
-    super(wiring);
+  public LogsCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
@@ -65,32 +65,33 @@ public final class LogsCommand extends RemoteCommand {
     }
     try (Execution following = sandbox.execution(execution, offset)) {
       RemoteOutput.copy(
-          wiring.environment(), following, follow ? Long.MAX_VALUE : following.info().endOffset());
+          context.environment(), following, follow ? Long.MAX_VALUE : following.info().endOffset());
       return ExitCodes.OK;
     } catch (IOException closed) {
       return ExitCodes.OUTPUT_CLOSED;
     }
   }
 
-  private static int list(List<ExecutionInfo> found, Console console) {
+  private static int list(List<ExecutionInfo> executions, Console console) {
     if (console.json()) {
-      console.print(Map.of("executions", found.stream().map(ExecutionInfo::document).toList()));
+      console.print(
+          Map.of("executions", executions.stream().map(ExecutionInfo::document).toList()));
       return ExitCodes.OK;
     }
-    if (found.isEmpty()) {
+    if (executions.isEmpty()) {
       console.print("no executions; start one with isola exec\n");
       return ExitCodes.OK;
     }
     Instant now = Instant.now();
     Table table = new Table().row("EXEC", "PID", "STARTED", "STATE", "OUTPUT", "COMMAND");
-    for (ExecutionInfo one : found) {
+    for (ExecutionInfo entry : executions) {
       table.row(
-          CellFormat.text(one.id()),
-          Long.toString(one.pid()),
-          CellFormat.age(one.startedAt(), now) + " ago",
-          one.exit().map(exit -> "exited with " + exit.shellCode()).orElse("running"),
-          CellFormat.size(one.endOffset()),
-          CellFormat.truncated(String.join(" ", one.argv()), WIDEST_COMMAND));
+          CellFormat.text(entry.id()),
+          Long.toString(entry.pid()),
+          CellFormat.age(entry.startedAt(), now) + " ago",
+          entry.exit().map(exit -> "exited with " + exit.shellCode()).orElse("running"),
+          CellFormat.size(entry.endOffset()),
+          CellFormat.truncated(String.join(" ", entry.argv()), WIDEST_COMMAND));
     }
     console.print(table.text());
     return ExitCodes.OK;

@@ -15,8 +15,8 @@ public final class PauseCommand extends MultiSandboxCommand {
       description = "Stop instead: end the processes and keep only the files.")
   private boolean stop;
 
-  public PauseCommand(CommandContext wiring) {
-    super(wiring);
+  public PauseCommand(CommandContext context) {
+    super(context);
   }
 
   @Override

@@ -24,7 +24,7 @@ import picocli.CommandLine.Parameters;
     description =
         "List the public ports of a sandbox, change the access to a port, or print a link to it.")
 public final class PortsCommand extends RemoteCommand {
-  private static final Duration USUAL = Duration.ofHours(1);
+  private static final Duration DEFAULT_TTL = Duration.ofHours(1);
 
   @Parameters(index = "0", paramLabel = "ID", description = "Id of the sandbox.")
   private String id = "";
@@ -51,8 +51,8 @@ public final class PortsCommand extends RemoteCommand {
       description = "How long the link is valid: 10m, 2h. Default: 1h.")
   private @Nullable String ttl;
 
-  public PortsCommand(CommandContext wiring) {
-    super(wiring);
+  public PortsCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
@@ -71,17 +71,18 @@ public final class PortsCommand extends RemoteCommand {
       sandbox.ports().setPublic(port, open);
     }
     if (link) {
-      Duration time = ttl == null ? USUAL : Arguments.duration("--ttl", ttl);
-      Ports.Link made = sandbox.ports().link(port, time);
+      Duration time = ttl == null ? DEFAULT_TTL : Arguments.duration("--ttl", ttl);
+      Ports.Link created = sandbox.ports().link(port, time);
       if (console.json()) {
-        console.print(made.document());
+        console.print(created.document());
       } else {
-        console.print(made.url() + "\n");
+        console.print(created.url() + "\n");
       }
     } else if (!open && !closed) {
-      int wanted = port;
+      int selected = port;
       return list(
-          sandbox.ports().list().stream().filter(one -> one.port() == wanted).toList(), console);
+          sandbox.ports().list().stream().filter(entry -> entry.port() == selected).toList(),
+          console);
     }
     return ExitCodes.OK;
   }
@@ -93,8 +94,8 @@ public final class PortsCommand extends RemoteCommand {
       console.print("no public ports; create a link to a port with isola ports ID PORT --link\n");
     } else {
       Table table = new Table().row("PORT", "ACCESS");
-      for (Ports.Port one : ports) {
-        table.row(Integer.toString(one.port()), one.isPublic() ? "public" : "private");
+      for (Ports.Port entry : ports) {
+        table.row(Integer.toString(entry.port()), entry.isPublic() ? "public" : "private");
       }
       console.print(table.text());
     }

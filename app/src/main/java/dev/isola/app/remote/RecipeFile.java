@@ -22,10 +22,10 @@ import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 final class RecipeFile {
   static final String NAME = "isola-template.yaml";
 
-  private static final int MOST_BYTES = 1024 * 1024;
-  private static final int DEEPEST = 20;
+  private static final int MAX_BYTES = 1024 * 1024;
+  private static final int MAX_DEPTH = 20;
   private static final LoadSettings SETTINGS =
-      LoadSettings.builder().setCodePointLimit(MOST_BYTES).build();
+      LoadSettings.builder().setCodePointLimit(MAX_BYTES).build();
 
   private RecipeFile() {}
 
@@ -35,18 +35,18 @@ final class RecipeFile {
    * @throws dev.isola.spi.error.InvalidRequest listing every error in it
    */
   static Map<String, Object> read(Path file) {
-    Map<String, Object> document = parsed(file);
+    Map<String, Object> document = parse(file);
     RecipeDocument.check(document);
     return document;
   }
 
-  private static Map<String, Object> parsed(Path file) {
+  private static Map<String, Object> parse(Path file) {
     try {
-      if (Files.size(file) > MOST_BYTES) {
-        throw unreadable(file, "is larger than " + MOST_BYTES + " bytes");
+      if (Files.size(file) > MAX_BYTES) {
+        throw unreadable(file, "is larger than " + MAX_BYTES + " bytes");
       }
       String text = Files.readString(file);
-      refuseDeep(file, text);
+      rejectDeepNesting(file, text);
       if (!(new Load(SETTINGS).loadFromString(text) instanceof Map<?, ?> tree)) {
         throw unreadable(file, "is not a YAML mapping");
       }
@@ -75,13 +75,13 @@ final class RecipeFile {
   /**
    * Limits the nesting depth, because the loader is recursive. The parser's event stream is not.
    */
-  private static void refuseDeep(Path file, String text) {
+  private static void rejectDeepNesting(Path file, String text) {
     int depth = 0;
     for (Event event : new Parse(SETTINGS).parseString(text)) {
       depth +=
           event instanceof CollectionStartEvent ? 1 : event instanceof CollectionEndEvent ? -1 : 0;
-      if (depth > DEEPEST) {
-        throw unreadable(file, "is nested more than " + DEEPEST + " levels deep");
+      if (depth > MAX_DEPTH) {
+        throw unreadable(file, "is nested more than " + MAX_DEPTH + " levels deep");
       }
     }
   }

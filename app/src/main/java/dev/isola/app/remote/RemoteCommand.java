@@ -16,19 +16,19 @@ abstract class RemoteCommand implements CliCommand {
   /** Longer than the client's default, because an operator may be restarting the server. */
   private static final Duration RECONNECT = Duration.ofMinutes(1);
 
-  final CommandContext wiring;
+  final CommandContext context;
   @Mixin final ServerOptions server = new ServerOptions();
 
-  RemoteCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  RemoteCommand(CommandContext context) {
+    this.context = context;
   }
 
   abstract int run(Isola isola, Console console);
 
   @Override
   public final int run() {
-    Console console = wiring.console();
-    ServerOptions.Server chosen = server.resolve(wiring.environment().variables());
+    Console console = context.console();
+    ServerOptions.Server chosen = server.resolve(context.environment().variables());
     if (console.verbose()) {
       console.printErr("server " + chosen.url());
     }

@@ -20,38 +20,42 @@ final class RemoteOutput {
    *
    * @throws IOException if standard output is closed
    */
-  static void copy(CliEnvironment host, Execution execution, long end) throws IOException {
+  static void copy(CliEnvironment environment, Execution execution, long end) throws IOException {
     while (execution.offset() < end) {
       Optional<Output> next = execution.read();
       if (next.isEmpty()) {
         return;
       }
-      write(host, next.get());
+      write(environment, next.get());
     }
   }
 
-  static void write(CliEnvironment host, Output piece) throws IOException {
+  static void write(CliEnvironment environment, Output piece) throws IOException {
     switch (piece) {
       case Output.Data data -> {
-        OutputStream to = data.channel() == Output.Channel.STDERR ? host.err() : host.out();
+        OutputStream to =
+            data.channel() == Output.Channel.STDERR ? environment.err() : environment.out();
         data.writeTo(to);
         to.flush();
       }
-      case Output.Gap gap -> ErrorReport.writeLine(host, gap.lost() + " bytes of output were lost");
+      case Output.Gap gap ->
+          ErrorReport.writeLine(environment, gap.lost() + " bytes of output were lost");
     }
   }
 
   /** Reports why a command ended if its exit code does not tell, and returns the exit code. */
-  static int reportExit(CliEnvironment host, Exit exit) {
+  static int reportExit(CliEnvironment environment, Exit exit) {
     switch (exit) {
       case Exit.TimedOut(var after) ->
           ErrorReport.writeLine(
-              host, "timed out after " + after.toMillis() / 1000.0 + " s; increase --timeout");
+              environment,
+              "timed out after " + after.toMillis() / 1000.0 + " s; increase --timeout");
       case Exit.OutOfMemory() ->
-          ErrorReport.writeLine(host, "killed: out of memory; create a sandbox with more --memory");
+          ErrorReport.writeLine(
+              environment, "killed: out of memory; create a sandbox with more --memory");
       case Exit.Lost(var why) ->
           ErrorReport.writeLine(
-              host,
+              environment,
               "the sandbox was lost: " + CellFormat.text(why) + "; run isola ls for its state");
       case Exit.Exited ignored -> {}
       case Exit.Signaled ignored -> {}

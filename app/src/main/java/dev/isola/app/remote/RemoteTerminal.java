@@ -24,91 +24,89 @@ import java.util.Optional;
 /** Connects the user's terminal with one on a server: input, output, window size and detaching. */
 final class RemoteTerminal {
   /** A restarting server is usually back sooner; no message is printed until then. */
-  private static final long SILENT_NANOS = Duration.ofSeconds(5).toNanos();
+  private static final long QUIET_NANOS = Duration.ofSeconds(5).toNanos();
 
-  private static final int KEYS = 4096;
+  private static final int BUFFER_SIZE = 4096;
 
-  private final CliEnvironment host;
+  private final CliEnvironment environment;
   private final String sandbox;
   private final Terminal terminal;
   private final DetachKeys keys = new DetachKeys();
   private volatile boolean detached;
   private long lostAt;
   private boolean lost;
-  private boolean told;
+  private boolean reported;
 
-  private RemoteTerminal(CliEnvironment host, String sandbox, Terminal terminal) {
-    this.host = host;
+  private RemoteTerminal(CliEnvironment environment, String sandbox, Terminal terminal) {
+    this.environment = environment;
     this.sandbox = sandbox;
     this.terminal = terminal;
   }
 
   /** Starts a command on a terminal of the same size as the user's. */
-  static int start(CliEnvironment host, Sandbox sandbox, Command command) {
-    need(host);
-    String type = host.variables().getOrDefault("TERM", "");
-    Command there =
+  static int start(CliEnvironment environment, Sandbox sandbox, Command command) {
+    requireTerminal(environment);
+    String type = environment.variables().getOrDefault("TERM", "");
+    Command withTerm =
         type.isEmpty() || command.env().containsKey("TERM")
             ? command
             : command.withEnv("TERM", type);
-    try (RawTerminal here = RawTerminal.open()) {
-      TerminalSize size = here.size();
-      Terminal terminal = sandbox.terminal(there, size.rows(), size.columns());
-      return new RemoteTerminal(host, sandbox.id(), terminal).run(here);
+    try (RawTerminal local = RawTerminal.open()) {
+      TerminalSize size = local.size();
+      Terminal terminal = sandbox.terminal(withTerm, size.rows(), size.columns());
+      return new RemoteTerminal(environment, sandbox.id(), terminal).run(local);
     }
   }
 
   /** Attaches to a command on a terminal and replays the retained output. */
-  static int attach(CliEnvironment host, Sandbox sandbox, String execution) {
-    need(host);
+  static int attach(CliEnvironment environment, Sandbox sandbox, String execution) {
+    requireTerminal(environment);
     ExecutionInfo info = sandbox.execution(execution, 0).info();
     if (!info.onTerminal()) {
       throw new UsageException(
           execution + " does not run on a terminal",
           "print its output with isola logs -f " + sandbox.id() + " " + execution);
     }
-    try (RawTerminal here = RawTerminal.open()) {
+    try (RawTerminal local = RawTerminal.open()) {
       Terminal terminal = sandbox.attach(execution, info.firstOffset());
-      terminal.resize(here.size().rows(), here.size().columns());
-      return new RemoteTerminal(host, sandbox.id(), terminal).run(here);
+      terminal.resize(local.size().rows(), local.size().columns());
+      return new RemoteTerminal(environment, sandbox.id(), terminal).run(local);
     }
   }
 
-  private static void need(CliEnvironment host) {
-    CliEnvironment.TtyStatus interactive = host.tty();
-    if (!interactive.in() || !interactive.out()) {
+  private static void requireTerminal(CliEnvironment environment) {
+    CliEnvironment.TtyStatus tty = environment.tty();
+    if (!tty.in() || !tty.out()) {
       throw new UsageException(
-          "this command needs a terminal, and "
-              + (interactive.in() ? "stdout" : "stdin")
-              + " is not one",
+          "this command needs a terminal, and " + (tty.in() ? "stdout" : "stdin") + " is not one",
           "run it in a terminal, or use isola exec without --tty");
     }
   }
 
-  private int run(RawTerminal here) {
+  private int run(RawTerminal local) {
     Optional<Exit> exit;
     try (terminal) {
-      terminal.onConnection(this::connection);
-      here.onResize(
+      terminal.onConnection(this::connectionChanged);
+      local.onResize(
           () -> {
-            TerminalSize size = here.size();
+            TerminalSize size = local.size();
             Thread.ofVirtual().start(() -> terminal.resize(size.rows(), size.columns()));
           });
-      here.enterRawMode();
-      Thread.ofPlatform().daemon().name("isola-keys").start(this::pump);
+      local.enterRawMode();
+      Thread.ofPlatform().daemon().name("isola-keys").start(this::forwardInput);
       exit = show();
     } catch (ProviderUnavailable e) {
-      here.close();
+      local.close();
       throw RemoteFault.of(e, "the command is still running; " + reattachHint());
     } catch (IOException closed) {
       return ExitCodes.OUTPUT_CLOSED;
     }
-    here.close(); // restore the terminal before printing
+    local.close(); // restore the terminal before printing
     if (exit.isEmpty()) {
-      ErrorReport.writeLine(host, "detached; " + reattachHint());
+      ErrorReport.writeLine(environment, "detached; " + reattachHint());
       return ExitCodes.OK;
     }
-    return RemoteOutput.reportExit(host, exit.get());
+    return RemoteOutput.reportExit(environment, exit.get());
   }
 
   private String reattachHint() {
@@ -120,9 +118,9 @@ final class RemoteTerminal {
     try {
       for (var next = terminal.read(); next.isPresent(); next = terminal.read()) {
         if (next.get() instanceof Output.Gap gap) {
-          say(gap.lost() + " bytes of output were lost");
+          printLine(gap.lost() + " bytes of output were lost");
         } else {
-          RemoteOutput.write(host, next.get());
+          RemoteOutput.write(environment, next.get());
         }
       }
       return Optional.of(terminal.await());
@@ -134,11 +132,13 @@ final class RemoteTerminal {
     }
   }
 
-  private void pump() {
-    byte[] buffer = new byte[KEYS];
+  private void forwardInput() {
+    byte[] buffer = new byte[BUFFER_SIZE];
     try {
       OutputStream to = terminal.stdin();
-      for (int count = host.in().read(buffer); count >= 0; count = host.in().read(buffer)) {
+      for (int count = environment.in().read(buffer);
+          count >= 0;
+          count = environment.in().read(buffer)) {
         byte[] typed = keys.filter(Arrays.copyOf(buffer, count), count);
         if (keys.detached()) {
           detached = true;
@@ -154,29 +154,29 @@ final class RemoteTerminal {
     }
   }
 
-  private void connection(boolean there) {
-    if (there) {
-      if (told) {
-        say("reconnected");
+  private void connectionChanged(boolean connected) {
+    if (connected) {
+      if (reported) {
+        printLine("reconnected");
       }
       lost = false;
-      told = false;
+      reported = false;
       return;
     }
     if (!lost) {
       lost = true;
       lostAt = System.nanoTime();
-    } else if (!told && System.nanoTime() - lostAt > SILENT_NANOS) {
-      told = true;
-      say("connection lost; reconnecting (Enter ~. detaches)");
+    } else if (!reported && System.nanoTime() - lostAt > QUIET_NANOS) {
+      reported = true;
+      printLine("connection lost; reconnecting (Enter ~. detaches)");
     }
   }
 
   /** In raw mode a line break needs an explicit carriage return. */
-  private void say(String line) {
+  private void printLine(String line) {
     try {
-      host.err().write(("\r\nisola: " + line + "\r\n").getBytes(StandardCharsets.UTF_8));
-      host.err().flush();
+      environment.err().write(("\r\nisola: " + line + "\r\n").getBytes(StandardCharsets.UTF_8));
+      environment.err().flush();
     } catch (IOException e) {
       // Standard error is closed.
     }

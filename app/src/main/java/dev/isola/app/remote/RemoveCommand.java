@@ -14,8 +14,8 @@ public final class RemoveCommand extends MultiSandboxCommand {
       description = "Destroy a sandbox even if it contains unsaved work.")
   private boolean force;
 
-  public RemoveCommand(CommandContext wiring) {
-    super(wiring);
+  public RemoveCommand(CommandContext context) {
+    super(context);
   }
 
   @Override

@@ -9,8 +9,8 @@ import picocli.CommandLine.Command;
 /** Implements {@code isola resume}. */
 @Command(name = "resume", description = "Resume paused or stopped sandboxes.")
 public final class ResumeCommand extends MultiSandboxCommand {
-  public ResumeCommand(CommandContext wiring) {
-    super(wiring);
+  public ResumeCommand(CommandContext context) {
+    super(context);
   }
 
   @Override

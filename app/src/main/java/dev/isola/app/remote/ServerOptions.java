@@ -48,13 +48,13 @@ final class ServerOptions {
             .or(() -> value(env, "ISOLA_CONTEXT"))
             .filter(ignored -> url == null)
             .map(name -> named(contexts, name));
-    Optional<String> said =
+    Optional<String> explicitUrl =
         Optional.ofNullable(url)
             .or(() -> named.isPresent() ? Optional.empty() : value(env, "ISOLA_URL"));
-    if (said.isPresent()) {
-      String place = said.get().strip().replaceAll("/+$", "");
+    if (explicitUrl.isPresent()) {
+      String serverUrl = explicitUrl.get().strip().replaceAll("/+$", "");
       return new Server(
-          place, key.or(() -> keyOf(contexts, place)).orElseThrow(() -> noKey(place)));
+          serverUrl, key.or(() -> keyOf(contexts, serverUrl)).orElseThrow(() -> noKey(serverUrl)));
     }
     Optional<Context> chosen = named.or(contexts::current);
     if (chosen.isPresent()) {
@@ -81,7 +81,7 @@ final class ServerOptions {
 
   private static Optional<String> keyOf(Contexts contexts, String url) {
     return contexts.all().values().stream()
-        .filter(one -> one.url().equals(url))
+        .filter(entry -> entry.url().equals(url))
         .map(Context::key)
         .findFirst();
   }

@@ -52,10 +52,10 @@ public final class ShellCommand extends RemoteCommand {
       paramLabel = "CMD",
       arity = "0..*",
       description = "Command to run instead of a shell, passed literally.")
-  private List<String> words = new ArrayList<>();
+  private List<String> arguments = new ArrayList<>();
 
-  public ShellCommand(CommandContext wiring) {
-    super(wiring);
+  public ShellCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
@@ -65,35 +65,36 @@ public final class ShellCommand extends RemoteCommand {
           "a terminal cannot be printed as JSON", "omit --json, or use isola exec");
     }
     Sandbox sandbox = sandbox(isola, id);
-    List<String> rest = rest();
+    List<String> commandArguments = commandArguments();
     if (attach == null) {
-      return RemoteTerminal.start(wiring.environment(), sandbox, command(rest));
+      return RemoteTerminal.start(context.environment(), sandbox, command(commandArguments));
     }
-    if (!rest.isEmpty() || user != null || workdir != null) {
+    if (!commandArguments.isEmpty() || user != null || workdir != null) {
       throw new UsageException(
           "--attach cannot be combined with a command, --user or --workdir",
           "omit them; the command is already running");
     }
-    return RemoteTerminal.attach(wiring.environment(), sandbox, attach);
+    return RemoteTerminal.attach(context.environment(), sandbox, attach);
   }
 
   /**
    * Returns the arguments after the id. Options are literal there, except for {@code --attach},
    * which users commonly write last.
    */
-  private List<String> rest() {
-    if (words.size() == 2
-        && (words.getFirst().equals("--attach") || words.getFirst().equals("-a"))) {
-      attach = words.getLast();
+  private List<String> commandArguments() {
+    if (arguments.size() == 2
+        && (arguments.getFirst().equals("--attach") || arguments.getFirst().equals("-a"))) {
+      attach = arguments.getLast();
       return List.of();
     }
-    return !words.isEmpty() && words.getFirst().equals("--")
-        ? words.subList(1, words.size())
-        : words;
+    return !arguments.isEmpty() && arguments.getFirst().equals("--")
+        ? arguments.subList(1, arguments.size())
+        : arguments;
   }
 
-  private dev.isola.client.Command command(List<String> rest) {
-    dev.isola.client.Command command = rest.isEmpty() ? SHELL : dev.isola.client.Command.argv(rest);
+  private dev.isola.client.Command command(List<String> commandArguments) {
+    dev.isola.client.Command command =
+        commandArguments.isEmpty() ? SHELL : dev.isola.client.Command.argv(commandArguments);
     if (user != null) {
       command = command.withUser(user);
     }

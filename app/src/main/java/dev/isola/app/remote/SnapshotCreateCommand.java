@@ -55,8 +55,8 @@ final class SnapshotCreateCommand extends RemoteCommand {
       description = "Tag to attach to the snapshot. Repeatable.")
   private List<String> tags = new ArrayList<>();
 
-  SnapshotCreateCommand(CommandContext wiring) {
-    super(wiring);
+  SnapshotCreateCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
@@ -71,21 +71,21 @@ final class SnapshotCreateCommand extends RemoteCommand {
     if (path != null) {
       options.put("path", path);
     }
-    SnapshotInfo made = isola.sandbox(sandbox).snapshot(options);
+    SnapshotInfo created = isola.sandbox(sandbox).snapshot(options);
     if (console.json()) {
-      console.print(made.document());
+      console.print(created.document());
     } else {
-      console.print(made.id() + "\n");
+      console.print(created.id() + "\n");
     }
     if (console.verbose()) {
       console.printErr(
-          made.files()
+          created.files()
               + " files, "
-              + CellFormat.size(made.bytes())
+              + CellFormat.size(created.bytes())
               + ", of which "
-              + CellFormat.size(made.storedBytes())
+              + CellFormat.size(created.storedBytes())
               + " stored; processes were paused for "
-              + made.document().get("heldMs")
+              + created.document().get("heldMs")
               + " ms");
     }
     return ExitCodes.OK;

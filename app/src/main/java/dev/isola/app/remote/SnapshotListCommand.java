@@ -16,8 +16,8 @@ import picocli.CommandLine.Command;
 @Command(name = "ls", description = "List snapshots, oldest first.")
 final class SnapshotListCommand extends RemoteCommand {
 
-  SnapshotListCommand(CommandContext wiring) {
-    super(wiring);
+  SnapshotListCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
@@ -33,15 +33,15 @@ final class SnapshotListCommand extends RemoteCommand {
     }
     Instant now = Instant.now();
     Table table = new Table().row("ID", "SANDBOX", "PROVIDER", "FILES", "SIZE", "STORED", "TAKEN");
-    for (SnapshotInfo one : all) {
+    for (SnapshotInfo snapshot : all) {
       table.row(
-          CellFormat.text(one.id()),
-          CellFormat.text(one.sandbox()),
-          CellFormat.text(one.provider()),
-          Long.toString(one.files()),
-          CellFormat.size(one.bytes()),
-          CellFormat.size(one.storedBytes()),
-          CellFormat.age(one.createdAt(), now) + " ago");
+          CellFormat.text(snapshot.id()),
+          CellFormat.text(snapshot.sandbox()),
+          CellFormat.text(snapshot.provider()),
+          Long.toString(snapshot.files()),
+          CellFormat.size(snapshot.bytes()),
+          CellFormat.size(snapshot.storedBytes()),
+          CellFormat.age(snapshot.createdAt(), now) + " ago");
     }
     console.print(table.text());
     return ExitCodes.OK;

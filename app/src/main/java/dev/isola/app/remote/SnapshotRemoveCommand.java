@@ -16,15 +16,15 @@ final class SnapshotRemoveCommand extends RemoteCommand {
   @Parameters(paramLabel = "SNAPSHOT", arity = "1..*", description = "Ids of the snapshots.")
   private List<String> snapshots = new ArrayList<>();
 
-  SnapshotRemoveCommand(CommandContext wiring) {
-    super(wiring);
+  SnapshotRemoveCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    for (String one : snapshots) {
-      isola.snapshots().remove(one);
-      console.print(CellFormat.text(one) + "\n");
+    for (String id : snapshots) {
+      isola.snapshots().remove(id);
+      console.print(CellFormat.text(id) + "\n");
     }
     return ExitCodes.OK;
   }

@@ -41,8 +41,8 @@ final class SnapshotRestoreCommand extends RemoteCommand {
       description = "Restore even if the base image is not the one that the snapshot was taken on.")
   private boolean force;
 
-  SnapshotRestoreCommand(CommandContext wiring) {
-    super(wiring);
+  SnapshotRestoreCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
@@ -64,11 +64,11 @@ final class SnapshotRestoreCommand extends RemoteCommand {
     if (disk != null) {
       spec.diskMb(Arguments.count("--disk", disk, "megabytes"));
     }
-    SandboxInfo made = isola.createAndDescribe(spec.build());
+    SandboxInfo created = isola.createAndDescribe(spec.build());
     if (console.json()) {
-      console.print(made.document());
+      console.print(created.document());
     } else {
-      console.print(made.id() + "\n");
+      console.print(created.id() + "\n");
     }
     return ExitCodes.OK;
   }

@@ -58,8 +58,8 @@ final class TemplateBuildCommand extends RemoteCommand {
       description = "Folder that copy paths are relative to. Default: the current folder.")
   private String folder = ".";
 
-  TemplateBuildCommand(CommandContext wiring) {
-    super(wiring);
+  TemplateBuildCommand(CommandContext context) {
+    super(context);
   }
 
   @Override

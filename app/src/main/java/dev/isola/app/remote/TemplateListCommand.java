@@ -16,8 +16,8 @@ import picocli.CommandLine.Command;
 @Command(name = "ls", description = "List templates, sorted by name.")
 final class TemplateListCommand extends RemoteCommand {
 
-  TemplateListCommand(CommandContext wiring) {
-    super(wiring);
+  TemplateListCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
@@ -33,11 +33,11 @@ final class TemplateListCommand extends RemoteCommand {
     }
     Instant now = Instant.now();
     Table table = new Table().row("NAME", "IMAGE", "UPDATED");
-    for (TemplateInfo one : all) {
+    for (TemplateInfo template : all) {
       table.row(
-          CellFormat.text(one.name()),
-          CellFormat.text(one.image().orElse("not built")),
-          CellFormat.age(one.updatedAt(), now) + " ago");
+          CellFormat.text(template.name()),
+          CellFormat.text(template.image().orElse("not built")),
+          CellFormat.age(template.updatedAt(), now) + " ago");
     }
     console.print(table.text());
     return ExitCodes.OK;

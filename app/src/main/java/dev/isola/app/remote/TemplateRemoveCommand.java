@@ -16,15 +16,15 @@ final class TemplateRemoveCommand extends RemoteCommand {
   @Parameters(paramLabel = "NAME", arity = "1..*", description = "Names of the templates.")
   private List<String> names = new ArrayList<>();
 
-  TemplateRemoveCommand(CommandContext wiring) {
-    super(wiring);
+  TemplateRemoveCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    for (String one : names) {
-      isola.templates().remove(one);
-      console.print(CellFormat.text(one) + "\n");
+    for (String name : names) {
+      isola.templates().remove(name);
+      console.print(CellFormat.text(name) + "\n");
     }
     return ExitCodes.OK;
   }

@@ -26,17 +26,17 @@ import picocli.CommandLine.Option;
     name = "top",
     description = "Show the resource usage of running sandboxes until q or Ctrl-C.")
 public final class TopCommand extends RemoteCommand {
-  private static final int EVERY_SECONDS = 2;
-  private static final String OTHER_SCREEN = "\u001b[?1049h\u001b[?25l";
-  private static final String USUAL_SCREEN = "\u001b[?25h\u001b[?1049l";
+  private static final int INTERVAL_SECONDS = 2;
+  private static final String ALTERNATE_SCREEN = "\u001b[?1049h\u001b[?25l";
+  private static final String NORMAL_SCREEN = "\u001b[?25h\u001b[?1049l";
 
   @Option(
       names = "--once",
       description = "Print the usage once; default if stdout is not a terminal.")
   private boolean once;
 
-  public TopCommand(CommandContext wiring) {
-    super(wiring);
+  public TopCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
@@ -47,8 +47,8 @@ public final class TopCommand extends RemoteCommand {
           Map.of("sandboxes", table.measure(isola).stream().map(UsageTable.Row::json).toList()));
       return ExitCodes.OK;
     }
-    CliEnvironment.TtyStatus interactive = wiring.environment().tty();
-    if (once || !interactive.in() || !interactive.out()) {
+    CliEnvironment.TtyStatus tty = context.environment().tty();
+    if (once || !tty.in() || !tty.out()) {
       console.print(UsageTable.text(table.measure(isola)));
       return ExitCodes.OK;
     }
@@ -58,32 +58,32 @@ public final class TopCommand extends RemoteCommand {
   private int live(Isola isola, Console console, UsageTable table) {
     List<UsageTable.Row> rows = table.measure(isola); // an error is printed on the normal screen
     CountDownLatch ended = new CountDownLatch(1);
-    Thread putBack = new Thread(() -> console.print(USUAL_SCREEN), "isola-screen");
-    Runtime.getRuntime().addShutdownHook(putBack);
+    Thread restoreScreen = new Thread(() -> console.print(NORMAL_SCREEN), "isola-screen");
+    Runtime.getRuntime().addShutdownHook(restoreScreen);
     try (RawTerminal terminal = RawTerminal.open()) {
       terminal.enterRawMode();
-      console.print(OTHER_SCREEN);
+      console.print(ALTERNATE_SCREEN);
       Thread.ofPlatform().daemon().name("isola-keys").start(() -> awaitEnd(ended));
-      String remark = "";
+      String message = "";
       do {
-        console.print(screen(terminal.size(), rows, remark));
-        if (ended.await(EVERY_SECONDS, TimeUnit.SECONDS)) {
+        console.print(screen(terminal.size(), rows, message));
+        if (ended.await(INTERVAL_SECONDS, TimeUnit.SECONDS)) {
           return ExitCodes.OK;
         }
         try {
           rows = table.measure(isola);
-          remark = "";
+          message = "";
         } catch (IsolaException e) {
-          remark = CellFormat.text(e.problem().detail()); // the server may recover
+          message = CellFormat.text(e.problem().detail()); // the server may recover
         }
       } while (true);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return ExitCodes.INTERRUPTED;
     } finally {
-      console.print(USUAL_SCREEN);
+      console.print(NORMAL_SCREEN);
       try {
-        Runtime.getRuntime().removeShutdownHook(putBack);
+        Runtime.getRuntime().removeShutdownHook(restoreScreen);
       } catch (IllegalStateException e) {
         // The JVM is already shutting down.
       }
@@ -91,13 +91,13 @@ public final class TopCommand extends RemoteCommand {
   }
 
   /** Returns the whole screen, truncated to its size to prevent scrolling. */
-  private static String screen(TerminalSize size, List<UsageTable.Row> rows, String remark) {
+  private static String screen(TerminalSize size, List<UsageTable.Row> rows, String message) {
     String head =
         rows.size()
             + " running  "
             + LocalTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS)
             + "  q quits"
-            + (remark.isEmpty() ? "" : "  " + remark);
+            + (message.isEmpty() ? "" : "  " + message);
     String lines =
         (head + "\n\n" + UsageTable.text(rows))
             .lines()
@@ -110,9 +110,9 @@ public final class TopCommand extends RemoteCommand {
 
   private void awaitEnd(CountDownLatch ended) {
     try {
-      int key = wiring.environment().in().read();
+      int key = context.environment().in().read();
       while (key >= 0 && key != 'q' && key != 'Q' && key != 3) {
-        key = wiring.environment().in().read();
+        key = context.environment().in().read();
       }
     } catch (IOException e) {
       // Standard input is closed; exit.

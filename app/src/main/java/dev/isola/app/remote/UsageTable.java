@@ -25,7 +25,7 @@ import java.util.concurrent.Future;
 /** Measures the resource usage of all running sandboxes and formats it as a table. */
 final class UsageTable {
   /** Number of sandboxes queried concurrently. */
-  private static final int AT_ONCE = 16;
+  private static final int CONCURRENCY = 16;
 
   /**
    * Usage of one sandbox.
@@ -51,11 +51,11 @@ final class UsageTable {
     List<Row> rows = new ArrayList<>();
     Map<String, Usage> now = new HashMap<>();
     try (ExecutorService threads =
-        Executors.newFixedThreadPool(AT_ONCE, Thread.ofVirtual().factory())) {
-      List<Future<Optional<Row>>> asked =
-          running.stream().map(one -> threads.submit(() -> row(isola, one))).toList();
-      for (Future<Optional<Row>> one : asked) {
-        Optional<Row> row = one.get();
+        Executors.newFixedThreadPool(CONCURRENCY, Thread.ofVirtual().factory())) {
+      List<Future<Optional<Row>>> results =
+          running.stream().map(entry -> threads.submit(() -> row(isola, entry))).toList();
+      for (Future<Optional<Row>> entry : results) {
+        Optional<Row> row = entry.get();
         row.ifPresent(rows::add);
         row.flatMap(Row::usage).ifPresent(usage -> now.put(row.get().sandbox().id(), usage));
       }
@@ -105,11 +105,11 @@ final class UsageTable {
           row.sandbox().id(),
           CellFormat.text(row.sandbox().provider()),
           usage.isEmpty() ? "-" : String.format(Locale.ROOT, "%.1f", row.cpuPercent()),
-          usage.map(one -> CellFormat.size(one.memoryBytes())).orElse("-"),
-          usage.map(one -> CellFormat.size(one.memoryPeakBytes())).orElse("-"),
+          usage.map(entry -> CellFormat.size(entry.memoryBytes())).orElse("-"),
+          usage.map(entry -> CellFormat.size(entry.memoryPeakBytes())).orElse("-"),
           usage.flatMap(Usage::diskBytes).map(CellFormat::size).orElse("-"),
-          usage.map(one -> Long.toString(one.processes())).orElse("-"),
-          usage.map(one -> CellFormat.duration(one.uptime())).orElse("-"));
+          usage.map(entry -> Long.toString(entry.processes())).orElse("-"),
+          usage.map(entry -> CellFormat.duration(entry.uptime())).orElse("-"));
     }
     return table.text();
   }

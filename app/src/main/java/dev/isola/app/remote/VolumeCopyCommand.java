@@ -17,8 +17,8 @@ final class VolumeCopyCommand extends FileCopyCommand {
   private static final Pattern REMOTE =
       Pattern.compile("([A-Za-z0-9][A-Za-z0-9_.-]{0,127}):(.*)", Pattern.DOTALL);
 
-  VolumeCopyCommand(CommandContext wiring) {
-    super(wiring, REMOTE, "NAME", "isola volume cp notes.txt data:notes.txt");
+  VolumeCopyCommand(CommandContext context) {
+    super(context, REMOTE, "NAME", "isola volume cp notes.txt data:notes.txt");
   }
 
   @Override

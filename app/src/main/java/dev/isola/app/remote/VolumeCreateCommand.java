@@ -24,17 +24,17 @@ final class VolumeCreateCommand extends RemoteCommand {
       description = "Name of the volume: letters, digits, . _ and -, at most 128.")
   private String name = "";
 
-  VolumeCreateCommand(CommandContext wiring) {
-    super(wiring);
+  VolumeCreateCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    VolumeInfo made = isola.volumes().create(name, provider);
+    VolumeInfo created = isola.volumes().create(name, provider);
     if (console.json()) {
-      console.print(made.document());
+      console.print(created.document());
     } else {
-      console.print(CellFormat.text(made.name()) + "\n");
+      console.print(CellFormat.text(created.name()) + "\n");
     }
     return ExitCodes.OK;
   }

@@ -25,21 +25,21 @@ final class VolumeFilesCommand extends RemoteCommand {
       description = "Folder in the volume. Default: its root.")
   private String path = ".";
 
-  VolumeFilesCommand(CommandContext wiring) {
-    super(wiring);
+  VolumeFilesCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    List<FileInfo> found = isola.volumes().files(name).list(path);
+    List<FileInfo> files = isola.volumes().files(name).list(path);
     if (console.json()) {
-      console.print(Map.of("entries", found.stream().map(FileInfo::document).toList()));
+      console.print(Map.of("entries", files.stream().map(FileInfo::document).toList()));
       return ExitCodes.OK;
     }
     Table table = new Table().row("TYPE", "SIZE", "PATH");
-    for (FileInfo one : found) {
+    for (FileInfo file : files) {
       table.row(
-          CellFormat.text(one.type()), CellFormat.size(one.size()), CellFormat.text(one.path()));
+          CellFormat.text(file.type()), CellFormat.size(file.size()), CellFormat.text(file.path()));
     }
     console.print(table.text());
     return ExitCodes.OK;

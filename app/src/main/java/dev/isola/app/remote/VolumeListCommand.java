@@ -16,8 +16,8 @@ import picocli.CommandLine.Command;
 @Command(name = "ls", description = "List volumes, sorted by name.")
 final class VolumeListCommand extends RemoteCommand {
 
-  VolumeListCommand(CommandContext wiring) {
-    super(wiring);
+  VolumeListCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
@@ -33,12 +33,12 @@ final class VolumeListCommand extends RemoteCommand {
     }
     Instant now = Instant.now();
     Table table = new Table().row("NAME", "PROVIDER", "STATE", "CREATED");
-    for (VolumeInfo one : all) {
+    for (VolumeInfo volume : all) {
       table.row(
-          CellFormat.text(one.name()),
-          CellFormat.text(one.provider().isEmpty() ? "-" : one.provider()),
-          CellFormat.text(one.state()),
-          CellFormat.age(one.createdAt(), now) + " ago");
+          CellFormat.text(volume.name()),
+          CellFormat.text(volume.provider().isEmpty() ? "-" : volume.provider()),
+          CellFormat.text(volume.state()),
+          CellFormat.age(volume.createdAt(), now) + " ago");
     }
     console.print(table.text());
     return ExitCodes.OK;

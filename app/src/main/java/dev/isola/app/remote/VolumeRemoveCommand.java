@@ -16,15 +16,15 @@ final class VolumeRemoveCommand extends RemoteCommand {
   @Parameters(paramLabel = "NAME", arity = "1..*", description = "Names of the volumes.")
   private List<String> names = new ArrayList<>();
 
-  VolumeRemoveCommand(CommandContext wiring) {
-    super(wiring);
+  VolumeRemoveCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    for (String one : names) {
-      isola.volumes().remove(one);
-      console.print(CellFormat.text(one) + "\n");
+    for (String name : names) {
+      isola.volumes().remove(name);
+      console.print(CellFormat.text(name) + "\n");
     }
     return ExitCodes.OK;
   }

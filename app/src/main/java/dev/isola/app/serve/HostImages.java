@@ -26,7 +26,7 @@ record HostImages(ImageStore store) implements ImageService {
 
   @Override
   public ImageDetails importArchive(String name, InputStream archive, boolean replace) {
-    return add(name, ImageSource.tar(archive, "the API"), replace, words -> {});
+    return add(name, ImageSource.tar(archive, "the API"), replace, line -> {});
   }
 
   @Override

@@ -13,8 +13,8 @@ import java.util.function.Consumer;
 
 /** Gives template builds access to the images in the data folder. */
 record HostTemplateImages(ImageStore store) implements TemplateImages {
-  private static final String PULLED = "from-";
-  private static final int LONGEST_NAME = 63;
+  private static final String PULLED_PREFIX = "from-";
+  private static final int MAX_NAME_LENGTH = 63;
 
   @Override
   public Optional<StoredImage> find(String name) {
@@ -54,8 +54,9 @@ record HostTemplateImages(ImageStore store) implements TemplateImages {
   }
 
   private static String name(String reference) {
-    String name = PULLED + reference.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9._-]", "-");
-    return name.length() > LONGEST_NAME ? name.substring(0, LONGEST_NAME) : name;
+    String name =
+        PULLED_PREFIX + reference.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9._-]", "-");
+    return name.length() > MAX_NAME_LENGTH ? name.substring(0, MAX_NAME_LENGTH) : name;
   }
 
   @Override

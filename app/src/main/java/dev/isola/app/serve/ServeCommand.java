@@ -17,7 +17,7 @@ import picocli.CommandLine.Option;
     name = "serve",
     description = "Start a server with the HTTP API; runs until SIGTERM or Ctrl-C.")
 public final class ServeCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
   @Option(
       names = "--host",
@@ -43,8 +43,8 @@ public final class ServeCommand implements CliCommand {
       description = "Override a configuration value. Repeatable.")
   private List<String> values = new ArrayList<>();
 
-  public ServeCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  public ServeCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
@@ -56,13 +56,13 @@ public final class ServeCommand implements CliCommand {
     if (port != null) {
       all.add(ConfigKeys.SERVER_PORT.name() + "=" + port);
     }
-    Config config = wiring.configSources(file, all).readOrThrow();
+    Config config = context.configSources(file, all).readOrThrow();
     InstantSource clock = InstantSource.system();
     ServeLog log =
         ServeLog.open(
-            wiring.environment(), clock, config.get(ConfigKeys.LOG_FORMAT), wiring.errConsole());
+            context.environment(), clock, config.get(ConfigKeys.LOG_FORMAT), context.errConsole());
     config.warnings().forEach(log::warning);
-    try (RunningServer server = RunningServer.open(wiring.environment(), config, clock, log)) {
+    try (RunningServer server = RunningServer.open(context.environment(), config, clock, log)) {
       server.await();
     }
     return ExitCodes.OK;

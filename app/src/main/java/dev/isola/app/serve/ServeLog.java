@@ -31,15 +31,15 @@ public final class ServeLog implements Log, AccessLog {
    * @param console styles text for standard error
    */
   static ServeLog open(
-      CliEnvironment host, InstantSource clock, LogFormat format, Console console) {
+      CliEnvironment environment, InstantSource clock, LogFormat format, Console console) {
     boolean text =
         switch (format) {
-          case AUTO -> host.tty().err();
+          case AUTO -> environment.tty().err();
           case TEXT -> true;
           case JSON -> false;
         };
     return new ServeLog(
-        host.err(),
+        environment.err(),
         clock,
         text ? new TextLogLayout(console, ZoneId.systemDefault()) : new JsonLogLayout());
   }

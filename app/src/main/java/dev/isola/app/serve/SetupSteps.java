@@ -16,14 +16,14 @@ import java.util.Map;
 final class SetupSteps {
   private SetupSteps() {}
 
-  static List<SetupStep> collect(CliEnvironment host, DataFolder data) {
+  static List<SetupStep> collect(CliEnvironment environment, DataFolder data) {
     Map<String, List<String>> programs = new HashMap<>();
-    for (ProviderFactory factory : host.factories()) {
+    for (ProviderFactory factory : environment.factories()) {
       programs.put(factory.name(), factory.programs());
     }
     List<SetupStep> steps = new ArrayList<>();
     MachineChecks.checks(data).forEach(fact -> steps.add(step("machine", fact)));
-    ToolChecks.of(host.variables(), programs)
+    ToolChecks.of(environment.variables(), programs)
         .checks()
         .forEach(fact -> steps.add(step("tool", fact)));
     return steps;

@@ -27,7 +27,7 @@ import java.util.stream.Stream;
  */
 record StartupReport(Config config, Readiness readiness, ServeLog log) {
   /** Maximum number of names listed. */
-  private static final int MOST_NAMES = 8;
+  private static final int MAX_NAMES = 8;
 
   /**
    * Returns the first line: the address that the server listens on, and the names it is reachable
@@ -44,15 +44,15 @@ record StartupReport(Config config, Readiness readiness, ServeLog log) {
         + Stream.of(List.of("localhost"), domains, names.all())
             .flatMap(List::stream)
             .distinct()
-            .limit(MOST_NAMES)
+            .limit(MAX_NAMES)
             .map(name -> scheme + "://" + name + ":" + server.port())
             .collect(Collectors.joining(", "));
   }
 
-  void write(List<ProviderStatus> standings) {
+  void write(List<ProviderStatus> statuses) {
     Optional<ProviderInfo> chosen = readiness.chosen();
     List<String> others =
-        standings.stream()
+        statuses.stream()
             .filter(ProviderStatus::healthy)
             .map(ProviderStatus::name)
             .filter(name -> chosen.filter(one -> one.name().equals(name)).isEmpty())
@@ -80,22 +80,22 @@ record StartupReport(Config config, Readiness readiness, ServeLog log) {
               + "; run isola doctor for the reasons and fixes");
     }
     Set<String> named = named();
-    for (ProviderStatus standing : standings) {
-      boolean taken = chosen.filter(one -> one.name().equals(standing.name())).isPresent();
-      if ((taken || named.contains(standing.name()))
-          && standing.health() instanceof Health.Degraded(String reason, String fix)) {
+    for (ProviderStatus status : statuses) {
+      boolean selected = chosen.filter(one -> one.name().equals(status.name())).isPresent();
+      if ((selected || named.contains(status.name()))
+          && status.health() instanceof Health.Degraded(String reason, String fix)) {
         log.warning(
             "provider "
-                + standing.name()
+                + status.name()
                 + " is degraded: "
                 + reason
                 + (fix.isEmpty() ? "" : "; " + fix));
       }
-      if (named.contains(standing.name())
-          && standing.health() instanceof Health.Unhealthy(String reason, String fix)) {
+      if (named.contains(status.name())
+          && status.health() instanceof Health.Unhealthy(String reason, String fix)) {
         log.warning(
             "provider "
-                + standing.name()
+                + status.name()
                 + " is configured but does not work: "
                 + reason
                 + (fix.isEmpty() ? "" : "; " + fix));

@@ -6,7 +6,7 @@ import dev.isola.spi.exec.TerminalSize;
 
 /** The user's terminal in raw mode. Restored on close and when the process is terminated. */
 public final class RawTerminal implements AutoCloseable {
-  private static final TerminalSize USUAL = new TerminalSize(80, 24);
+  private static final TerminalSize DEFAULT_SIZE = new TerminalSize(80, 24);
 
   private final NativeTerminal terminal;
   private final Thread hook;
@@ -31,7 +31,7 @@ public final class RawTerminal implements AutoCloseable {
   }
 
   public TerminalSize size() {
-    return terminal.size().orElse(USUAL);
+    return terminal.size().orElse(DEFAULT_SIZE);
   }
 
   /** Calls {@code action} whenever the window size changes. */

@@ -33,8 +33,8 @@ public final class ApiKeys {
     }
   }
 
-  private static final ApiPath ADDRESS = ApiPath.of("keys");
-  private static final Duration SOON = Duration.ofSeconds(60);
+  private static final ApiPath ENDPOINT = ApiPath.of("keys");
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private final Transport transport;
 
   ApiKeys(Transport transport) {
@@ -42,7 +42,7 @@ public final class ApiKeys {
   }
 
   public List<ApiKey> list() {
-    return transport.get(ADDRESS).list("keys").stream().map(ApiKey::read).toList();
+    return transport.get(ENDPOINT).list("keys").stream().map(ApiKey::read).toList();
   }
 
   /**
@@ -51,11 +51,11 @@ public final class ApiKeys {
    * @param scope read, use or admin
    */
   public CreatedKey create(String name, String scope) {
-    JsonFields answer = transport.post(ADDRESS, Map.of("name", name, "scope", scope));
-    return new CreatedKey(answer.text("name"), answer.text("scope"), answer.text("key"));
+    JsonFields response = transport.post(ENDPOINT, Map.of("name", name, "scope", scope));
+    return new CreatedKey(response.text("name"), response.text("scope"), response.text("key"));
   }
 
   public void revoke(String name) {
-    transport.delete(ADDRESS.resolve(name), SOON);
+    transport.delete(ENDPOINT.resolve(name), TIMEOUT);
   }
 }

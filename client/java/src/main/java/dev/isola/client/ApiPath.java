@@ -27,11 +27,11 @@ record ApiPath(String text) {
   }
 
   ApiPath query(String name, List<String> values) {
-    ApiPath all = this;
+    ApiPath path = this;
     for (String value : values) {
-      all = all.query(name, value);
+      path = path.query(name, value);
     }
-    return all;
+    return path;
   }
 
   private static String encode(String part) {

@@ -22,11 +22,11 @@ final class CountingInputStream extends FilterInputStream {
 
   @Override
   public int read() throws IOException {
-    int one = super.read();
-    if (one >= 0) {
+    int value = super.read();
+    if (value >= 0) {
       progress.accept(count.incrementAndGet());
     }
-    return one;
+    return value;
   }
 
   @Override
@@ -39,8 +39,8 @@ final class CountingInputStream extends FilterInputStream {
   }
 
   @Override
-  public long skip(long most) throws IOException {
-    long skipped = super.skip(most);
+  public long skip(long limit) throws IOException {
+    long skipped = super.skip(limit);
     if (skipped > 0) {
       progress.accept(count.addAndGet(skipped));
     }

@@ -26,24 +26,24 @@ public final class EventStream implements AutoCloseable {
       Map<String, Object> document) {}
 
   private final Optional<String> sandbox;
-  private final ReconnectingStream following;
+  private final ReconnectingStream stream;
   private Optional<Long> after;
 
   EventStream(Transport transport, Optional<String> sandbox, Optional<Long> after) {
     this.sandbox = sandbox;
     this.after = after;
-    this.following = new ReconnectingStream(transport, this::address, "the event stream was");
+    this.stream = new ReconnectingStream(transport, this::endpoint, "the event stream was");
   }
 
   /** Connects immediately, so that no event is missed before the first {@link #next()}. */
   EventStream connect() {
-    following.connect();
+    stream.connect();
     return this;
   }
 
   /** Waits for the next event. The stream never ends. */
   public Event next() {
-    return following.next(this::read);
+    return stream.next(this::read);
   }
 
   private Event read(SseReader.Event event) throws IOException {
@@ -64,16 +64,16 @@ public final class EventStream implements AutoCloseable {
     }
   }
 
-  private ApiPath address() {
-    ApiPath address = ApiPath.of("events");
+  private ApiPath endpoint() {
+    ApiPath endpoint = ApiPath.of("events");
     if (sandbox.isPresent()) {
-      address = address.query("sandbox", sandbox.get());
+      endpoint = endpoint.query("sandbox", sandbox.get());
     }
-    return after.isPresent() ? address.query("after", after.get()) : address;
+    return after.isPresent() ? endpoint.query("after", after.get()) : endpoint;
   }
 
   @Override
   public void close() {
-    following.close();
+    stream.close();
   }
 }

@@ -23,21 +23,21 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Execution implements AutoCloseable {
   private final Transport transport;
-  private final ApiPath address;
+  private final ApiPath endpoint;
   private final String id;
-  private final ReconnectingStream following;
+  private final ReconnectingStream stream;
   private long offset;
   private @Nullable Exit exit;
 
   Execution(Transport transport, ApiPath sandbox, String id, long offset) {
     this.transport = transport;
     this.id = id;
-    this.address = sandbox.resolve("executions", id);
+    this.endpoint = sandbox.resolve("executions", id);
     this.offset = offset;
-    this.following =
+    this.stream =
         new ReconnectingStream(
             transport,
-            () -> address.resolve("output").query("offset", this.offset),
+            () -> endpoint.resolve("output").query("offset", this.offset),
             "the execution was");
   }
 
@@ -55,7 +55,7 @@ public final class Execution implements AutoCloseable {
   }
 
   public ExecutionInfo info() {
-    return ExecutionInfo.read(transport.get(address));
+    return ExecutionInfo.read(transport.get(endpoint));
   }
 
   /**
@@ -63,7 +63,7 @@ public final class Execution implements AutoCloseable {
    */
   public Optional<Output> read() {
     while (exit == null) {
-      Optional<Output> piece = following.next(this::take);
+      Optional<Output> piece = stream.next(this::decode);
       if (piece.isPresent()) {
         return piece;
       }
@@ -71,7 +71,7 @@ public final class Execution implements AutoCloseable {
     return Optional.empty();
   }
 
-  private Optional<Output> take(SseReader.Event event) throws IOException {
+  private Optional<Output> decode(SseReader.Event event) throws IOException {
     JsonFields fields = fields(event);
     switch (event.type()) {
       case "output" -> {
@@ -88,7 +88,7 @@ public final class Execution implements AutoCloseable {
       }
       case "exit" -> {
         exit = Exit.read(fields.all());
-        following.disconnect();
+        stream.disconnect();
       }
       case "error" -> throw streamError(fields).exception();
       default -> {} // event type of a newer server
@@ -135,11 +135,11 @@ public final class Execution implements AutoCloseable {
    */
   static Problem streamError(JsonFields fields) {
     String code = fields.text("code");
-    boolean passing = code.equals("PROVIDER_UNAVAILABLE") || code.equals("OUTCOME_UNKNOWN");
+    boolean temporary = code.equals("PROVIDER_UNAVAILABLE") || code.equals("OUTCOME_UNKNOWN");
     return new Problem(
         code,
-        Problem.category(code, passing ? 503 : 0),
-        passing ? 503 : 0,
+        Problem.category(code, temporary ? 503 : 0),
+        temporary ? 503 : 0,
         fields.optionalText("detail").orElse(code),
         fields.optionalText("remedy").orElse(""),
         Optional.empty(),
@@ -186,7 +186,7 @@ public final class Execution implements AutoCloseable {
 
   /** Sends a signal such as TERM, SIGTERM or 15. */
   public void signal(String signal) {
-    transport.post(address.resolve("signal"), Map.of("signal", signal));
+    transport.post(endpoint.resolve("signal"), Map.of("signal", signal));
   }
 
   /** Kills the command and all its descendants. */
@@ -196,7 +196,7 @@ public final class Execution implements AutoCloseable {
 
   @Override
   public void close() {
-    following.close();
+    stream.close();
   }
 
   private final class Stdin extends OutputStream {
@@ -210,7 +210,7 @@ public final class Execution implements AutoCloseable {
     @Override
     public void write(byte[] bytes, int from, int length) throws IOException {
       if (length > 0) {
-        send(address.resolve("stdin"), bytes, from, length);
+        send(endpoint.resolve("stdin"), bytes, from, length);
       }
     }
 
@@ -233,7 +233,7 @@ public final class Execution implements AutoCloseable {
     @Override
     public void close() throws IOException {
       if (!ended) {
-        send(address.resolve("stdin").query("close", true), new byte[0], 0, 0);
+        send(endpoint.resolve("stdin").query("close", true), new byte[0], 0, 0);
         ended = true;
       }
     }

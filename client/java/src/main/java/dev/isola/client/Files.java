@@ -26,19 +26,19 @@ public final class Files {
   private static final String TAR = "application/x-tar";
 
   /** Timeout for removing or moving a large tree. */
-  private static final Duration LONG = Duration.ofMinutes(5);
+  private static final Duration SLOW_TIMEOUT = Duration.ofMinutes(5);
 
   private final Transport transport;
-  private final ApiPath address;
+  private final ApiPath endpoint;
 
   Files(Transport transport, ApiPath sandbox) {
     this.transport = transport;
-    this.address = sandbox.resolve("files");
+    this.endpoint = sandbox.resolve("files");
   }
 
   /** Opens a file for reading. The caller closes the stream. */
   public InputStream read(String path) {
-    return transport.open(address.resolve("content").query("path", path));
+    return transport.open(endpoint.resolve("content").query("path", path));
   }
 
   public String readText(String path) throws IOException {
@@ -68,7 +68,7 @@ public final class Files {
    */
   public FileInfo write(
       String path, InputStream content, long length, OptionalInt mode, LongConsumer progress) {
-    ApiPath to = address.resolve("content").query("path", path);
+    ApiPath to = endpoint.resolve("content").query("path", path);
     if (mode.isPresent()) {
       to = to.query("mode", octal(mode.getAsInt()));
     }
@@ -92,7 +92,7 @@ public final class Files {
 
   /** Describes a file. Does not follow links. */
   public FileInfo stat(String path) {
-    return FileInfo.read(transport.get(address.resolve("stat").query("path", path)));
+    return FileInfo.read(transport.get(endpoint.resolve("stat").query("path", path)));
   }
 
   /** Describes a file, or returns empty if it does not exist. */
@@ -118,22 +118,22 @@ public final class Files {
    * @param depth number of levels; 0 for all
    */
   public List<FileInfo> list(String path, int depth) {
-    return entries(transport.get(address.query("path", path).query("depth", depth)));
+    return entries(transport.get(endpoint.query("path", path).query("depth", depth)));
   }
 
   /** Finds files below a folder by a glob pattern with *, ?, [a-z] and **; at most 10,000. */
   public List<FileInfo> glob(String path, String pattern) {
     return entries(
-        transport.get(address.resolve("glob").query("path", path).query("pattern", pattern)));
+        transport.get(endpoint.resolve("glob").query("path", path).query("pattern", pattern)));
   }
 
-  private static List<FileInfo> entries(JsonFields answer) {
-    return answer.list("entries").stream().map(FileInfo::read).toList();
+  private static List<FileInfo> entries(JsonFields response) {
+    return response.list("entries").stream().map(FileInfo::read).toList();
   }
 
   public void move(String from, String to, boolean replace) {
     transport.post(
-        address.resolve("move"), Map.of("from", from, "to", to, "replace", replace), LONG);
+        endpoint.resolve("move"), Map.of("from", from, "to", to, "replace", replace), SLOW_TIMEOUT);
   }
 
   /**
@@ -141,21 +141,21 @@ public final class Files {
    * is true.
    */
   public void remove(String path, boolean recursive) {
-    transport.delete(address.query("path", path).query("recursive", recursive), LONG);
+    transport.delete(endpoint.query("path", path).query("recursive", recursive), SLOW_TIMEOUT);
   }
 
   public void changeMode(String path, int mode) {
-    transport.post(address.resolve("mode"), Map.of("path", path, "mode", octal(mode)));
+    transport.post(endpoint.resolve("mode"), Map.of("path", path, "mode", octal(mode)));
   }
 
   /** Creates a folder and its parents. Does nothing if it exists. */
   public void makeFolder(String path) {
-    transport.post(address.resolve("folder"), Map.of("path", path));
+    transport.post(endpoint.resolve("folder"), Map.of("path", path));
   }
 
   /** Opens a folder as a tar archive. The caller closes the stream. */
   public InputStream exportTree(String path, List<String> excludes) {
-    return transport.open(address.resolve("tree").query("path", path).query("exclude", excludes));
+    return transport.open(endpoint.resolve("tree").query("path", path).query("exclude", excludes));
   }
 
   /** Unpacks a tar archive into a folder, creating it if it does not exist. */
@@ -164,7 +164,7 @@ public final class Files {
   }
 
   private void importTree(String path, InputStream archive, LongConsumer progress) {
-    send(address.resolve("tree").query("path", path), TAR, archive, -1, progress);
+    send(endpoint.resolve("tree").query("path", path), TAR, archive, -1, progress);
   }
 
   /**

@@ -12,14 +12,14 @@ final class IdleTimeoutInputStream extends InputStream {
   private static final long NOT_READING = 0;
 
   private final InputStream in;
-  private final long silence;
+  private final long timeoutNanos;
   private final Thread watcher;
-  private volatile long since = NOT_READING;
-  private volatile boolean silent;
+  private volatile long readStart = NOT_READING;
+  private volatile boolean timedOut;
 
-  IdleTimeoutInputStream(InputStream in, Duration silence) {
+  IdleTimeoutInputStream(InputStream in, Duration timeoutNanos) {
     this.in = in;
-    this.silence = silence.toNanos();
+    this.timeoutNanos = timeoutNanos.toNanos();
     watcher = Thread.ofVirtual().name("isola-client-watch").start(this::watch);
   }
 
@@ -27,9 +27,9 @@ final class IdleTimeoutInputStream extends InputStream {
     try {
       while (true) {
         Thread.sleep(1000);
-        long began = since;
-        if (began != NOT_READING && System.nanoTime() - began > silence) {
-          silent = true;
+        long began = readStart;
+        if (began != NOT_READING && System.nanoTime() - began > timeoutNanos) {
+          timedOut = true;
           in.close();
           return;
         }
@@ -47,19 +47,19 @@ final class IdleTimeoutInputStream extends InputStream {
 
   @Override
   public int read(byte[] buffer, int from, int length) throws IOException {
-    since = System.nanoTime() | 1; // never NOT_READING
+    readStart = System.nanoTime() | 1; // never NOT_READING
     try {
       int count = in.read(buffer, from, length);
-      if (silent) {
-        throw new IOException("no data received for " + silence / 1_000_000_000 + " s");
+      if (timedOut) {
+        throw new IOException("no data received for " + timeoutNanos / 1_000_000_000 + " s");
       }
       return count;
     } catch (IOException e) {
-      throw silent
-          ? new IOException("no data received for " + silence / 1_000_000_000 + " s", e)
+      throw timedOut
+          ? new IOException("no data received for " + timeoutNanos / 1_000_000_000 + " s", e)
           : e;
     } finally {
-      since = NOT_READING;
+      readStart = NOT_READING;
     }
   }
 

@@ -22,10 +22,10 @@ import java.util.UUID;
  */
 public final class Isola implements AutoCloseable {
   /** Timeout for creating a sandbox, which may include pulling an image. */
-  private static final Duration CREATE = Duration.ofMinutes(10);
+  private static final Duration CREATE_TIMEOUT = Duration.ofMinutes(10);
 
   /** Stops paging if the server never returns a last page. */
-  private static final int MOST = 100_000;
+  private static final int MAX_SANDBOXES = 100_000;
 
   private final Transport transport;
 
@@ -52,13 +52,13 @@ public final class Isola implements AutoCloseable {
         setting("isola.key", "ISOLA_API_KEY", ""));
   }
 
-  private static String setting(String property, String variable, String usual) {
+  private static String setting(String property, String variable, String defaultValue) {
     String value = System.getProperty(property);
     if (value == null) {
       value = System.getenv(variable);
     }
     if (value == null || value.isEmpty()) {
-      value = usual;
+      value = defaultValue;
     }
     if (value.isEmpty()) {
       throw Problem.clientSide(
@@ -82,7 +82,10 @@ public final class Isola implements AutoCloseable {
   public SandboxInfo createAndDescribe(SandboxSpec spec) {
     return SandboxInfo.read(
         transport.postIdempotent(
-            ApiPath.of("sandboxes"), spec.document(), UUID.randomUUID().toString(), CREATE));
+            ApiPath.of("sandboxes"),
+            spec.document(),
+            UUID.randomUUID().toString(),
+            CREATE_TIMEOUT));
   }
 
   /** Returns a handle to a sandbox, without checking that it exists. */
@@ -99,7 +102,7 @@ public final class Isola implements AutoCloseable {
       JsonFields page = transport.get(next.isPresent() ? first.query("cursor", next.get()) : first);
       page.list("sandboxes").forEach(one -> all.add(SandboxInfo.read(one)));
       next = page.optionalText("next");
-    } while (next.isPresent() && all.size() < MOST);
+    } while (next.isPresent() && all.size() < MAX_SANDBOXES);
     return all;
   }
 

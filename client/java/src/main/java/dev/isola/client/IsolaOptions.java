@@ -29,10 +29,10 @@ public record IsolaOptions(
    */
   public static IsolaOptions of(String url, String key) {
     return new IsolaOptions(
-        read(url), checked(key), Duration.ofSeconds(60), Duration.ofSeconds(30), 3);
+        parseUrl(url), checkKey(key), Duration.ofSeconds(60), Duration.ofSeconds(30), 3);
   }
 
-  private static URI read(String url) {
+  private static URI parseUrl(String url) {
     try {
       URI uri = URI.create(url.strip().replaceAll("/+$", ""));
       String scheme = uri.getScheme();
@@ -53,7 +53,7 @@ public record IsolaOptions(
         .exception();
   }
 
-  private static String checked(String key) {
+  private static String checkKey(String key) {
     if (key.isEmpty() || !key.chars().allMatch(c -> c > 0x20 && c < 0x7f)) {
       throw Problem.clientSide(
               "INVALID_REQUEST",

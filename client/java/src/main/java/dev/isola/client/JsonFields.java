@@ -53,7 +53,7 @@ record JsonFields(Map<String, Object> all) {
   }
 
   String text(String name) {
-    return optionalText(name).orElseThrow(() -> wrong(name));
+    return optionalText(name).orElseThrow(() -> invalid(name));
   }
 
   Optional<String> optionalText(String name) {
@@ -61,7 +61,7 @@ record JsonFields(Map<String, Object> all) {
   }
 
   long integer(String name) {
-    return optionalInteger(name).orElseThrow(() -> wrong(name));
+    return optionalInteger(name).orElseThrow(() -> invalid(name));
   }
 
   Optional<Long> optionalInteger(String name) {
@@ -75,14 +75,14 @@ record JsonFields(Map<String, Object> all) {
   }
 
   Instant time(String name) {
-    return optionalTime(name).orElseThrow(() -> wrong(name));
+    return optionalTime(name).orElseThrow(() -> invalid(name));
   }
 
   Optional<Instant> optionalTime(String name) {
     try {
       return optionalText(name).map(Instant::parse);
     } catch (DateTimeException e) {
-      throw wrong(name);
+      throw invalid(name);
     }
   }
 
@@ -99,11 +99,11 @@ record JsonFields(Map<String, Object> all) {
   List<JsonFields> list(String name) {
     List<JsonFields> list = new ArrayList<>();
     if (all.get(name) instanceof List<?> found) {
-      for (Object one : found) {
-        if (!(one instanceof Map<?, ?>)) {
-          throw wrong(name);
+      for (Object element : found) {
+        if (!(element instanceof Map<?, ?>)) {
+          throw invalid(name);
         }
-        list.add(of(one));
+        list.add(of(element));
       }
     }
     return list;
@@ -115,7 +115,7 @@ record JsonFields(Map<String, Object> all) {
         : List.of();
   }
 
-  private static IsolaException wrong(String name) {
+  private static IsolaException invalid(String name) {
     return Problem.clientSide(
             "INTERNAL",
             "the server's response has no valid field '" + name + "'",

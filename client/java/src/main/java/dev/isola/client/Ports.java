@@ -23,27 +23,28 @@ public final class Ports {
   public record Link(String url, Optional<String> expiresAt, Map<String, Object> document) {}
 
   private final Transport transport;
-  private final ApiPath address;
+  private final ApiPath endpoint;
 
   Ports(Transport transport, ApiPath sandbox) {
     this.transport = transport;
-    this.address = sandbox.resolve("ports");
+    this.endpoint = sandbox.resolve("ports");
   }
 
   /** Lists the public ports. */
   public List<Port> list() {
-    return transport.get(address).list("ports").stream().map(Port::read).toList();
+    return transport.get(endpoint).list("ports").stream().map(Port::read).toList();
   }
 
   /** Makes a port public, or reachable only with a key or a link. */
   public void setPublic(int port, boolean open) {
-    transport.put(address.resolve(Integer.toString(port)), Map.of("public", open));
+    transport.put(endpoint.resolve(Integer.toString(port)), Map.of("public", open));
   }
 
   public Link link(int port, Duration ttl) {
-    JsonFields answer =
+    JsonFields response =
         transport.post(
-            address.resolve(Integer.toString(port), "link"), Map.of("ttlSeconds", ttl.toSeconds()));
-    return new Link(answer.text("url"), answer.optionalText("expiresAt"), answer.all());
+            endpoint.resolve(Integer.toString(port), "link"),
+            Map.of("ttlSeconds", ttl.toSeconds()));
+    return new Link(response.text("url"), response.optionalText("expiresAt"), response.all());
   }
 }

@@ -5,12 +5,12 @@ import org.jspecify.annotations.Nullable;
 
 /** Backoff between reconnection attempts, up to a total time without success. Not thread-safe. */
 final class ReconnectBackoff {
-  private static final long FIRST_MS = 50;
-  private static final long LONGEST_MS = 1000;
+  private static final long INITIAL_MS = 50;
+  private static final long MAX_MS = 1000;
 
   private final long nanos;
-  private @Nullable Long since;
-  private long delay = FIRST_MS;
+  private @Nullable Long failingSince;
+  private long delay = INITIAL_MS;
 
   ReconnectBackoff(Duration time) {
     this.nanos = time.toNanos();
@@ -18,24 +18,24 @@ final class ReconnectBackoff {
 
   /** Records that a connection was established. */
   void connected() {
-    since = null;
+    failingSince = null;
   }
 
   /** Records that data was received, which resets the delay. */
   void dataReceived() {
-    since = null;
-    delay = FIRST_MS;
+    failingSince = null;
+    delay = INITIAL_MS;
   }
 
   /** Waits before the next attempt, or throws {@code failure} if the time is up. */
   <E extends Exception> void awaitRetry(E failure) throws E {
     long now = System.nanoTime();
-    if (since == null) {
-      since = now;
-    } else if (now - since > nanos) {
+    if (failingSince == null) {
+      failingSince = now;
+    } else if (now - failingSince > nanos) {
       throw failure;
     }
     RetryDelay.sleep(Duration.ofMillis(delay));
-    delay = Math.min(LONGEST_MS, delay * 2);
+    delay = Math.min(MAX_MS, delay * 2);
   }
 }

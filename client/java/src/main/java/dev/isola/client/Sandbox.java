@@ -11,21 +11,21 @@ import java.util.Map;
  */
 public final class Sandbox {
   /** Timeout for operations that wait for processes: pause, resume, destroy. */
-  private static final Duration LONG = Duration.ofMinutes(5);
+  private static final Duration SLOW_TIMEOUT = Duration.ofMinutes(5);
 
   /** Maximum wait for a command without a timeout. */
-  private static final Duration LONGEST_EXEC = Duration.ofHours(1);
+  private static final Duration MAX_EXEC = Duration.ofHours(1);
 
   private static final Duration GRACE = Duration.ofSeconds(30);
 
   private final Transport transport;
-  private final ApiPath address;
+  private final ApiPath endpoint;
   private final String id;
 
   Sandbox(Transport transport, String id) {
     this.transport = transport;
     this.id = id;
-    this.address = ApiPath.of("sandboxes", id);
+    this.endpoint = ApiPath.of("sandboxes", id);
   }
 
   public String id() {
@@ -33,7 +33,7 @@ public final class Sandbox {
   }
 
   public SandboxInfo info() {
-    return SandboxInfo.read(transport.get(address));
+    return SandboxInfo.read(transport.get(endpoint));
   }
 
   /** Runs a command with {@code /bin/sh -c} and waits until it exits. */
@@ -58,8 +58,8 @@ public final class Sandbox {
   }
 
   private ExecResult exec(Map<String, Object> body, Command command) {
-    Duration timeout = command.timeout().map(time -> time.plus(GRACE)).orElse(LONGEST_EXEC);
-    return ExecResult.read(transport.post(address.resolve("exec"), body, timeout));
+    Duration timeout = command.timeout().map(time -> time.plus(GRACE)).orElse(MAX_EXEC);
+    return ExecResult.read(transport.post(endpoint.resolve("exec"), body, timeout));
   }
 
   /** Starts a command in the background, without standard input. */
@@ -75,17 +75,17 @@ public final class Sandbox {
   public Execution start(Command command, boolean stdin) {
     Map<String, Object> body = command.document();
     body.put("stdin", stdin);
-    JsonFields answer = transport.post(address.resolve("executions"), body);
-    return execution(answer.text("id"), 0);
+    JsonFields response = transport.post(endpoint.resolve("executions"), body);
+    return execution(response.text("id"), 0);
   }
 
   /** Returns a handle to an execution; its output starts at {@code offset}. */
   public Execution execution(String execution, long offset) {
-    return new Execution(transport, address, execution, offset);
+    return new Execution(transport, endpoint, execution, offset);
   }
 
   public List<ExecutionInfo> executions() {
-    return transport.get(address.resolve("executions")).list("executions").stream()
+    return transport.get(endpoint.resolve("executions")).list("executions").stream()
         .map(ExecutionInfo::read)
         .toList();
   }
@@ -94,20 +94,20 @@ public final class Sandbox {
   public Terminal terminal(Command command, int rows, int cols) {
     Map<String, Object> body = new HashMap<>(command.document());
     body.put("terminal", Map.of("rows", rows, "cols", cols));
-    return attach(transport.post(address.resolve("executions"), body).text("id"), 0);
+    return attach(transport.post(endpoint.resolve("executions"), body).text("id"), 0);
   }
 
   /** Attaches to a command on a terminal; its output starts at {@code offset}. */
   public Terminal attach(String execution, long offset) {
-    return new Terminal(transport, address, execution, offset);
+    return new Terminal(transport, endpoint, execution, offset);
   }
 
   public Files files() {
-    return new Files(transport, address);
+    return new Files(transport, endpoint);
   }
 
   public Ports ports() {
-    return new Ports(transport, address);
+    return new Ports(transport, endpoint);
   }
 
   /**
@@ -116,7 +116,7 @@ public final class Sandbox {
    * @param options tags, scope, path, include and exclude as in the API; all are optional
    */
   public SnapshotInfo snapshot(Map<String, Object> options) {
-    return SnapshotInfo.read(transport.post(address.resolve("snapshots"), options, LONGEST_EXEC));
+    return SnapshotInfo.read(transport.post(endpoint.resolve("snapshots"), options, MAX_EXEC));
   }
 
   /**
@@ -136,35 +136,35 @@ public final class Sandbox {
    * @return the created sandbox or an error, for each fork
    */
   public List<Fork> fork(int count, String kind) {
-    JsonFields answer =
-        transport.post(address.resolve("fork"), Map.of("count", count, "kind", kind), LONGEST_EXEC);
-    String had = answer.text("kind");
-    return answer.list("forks").stream().map(fork -> Fork.read(had, fork)).toList();
+    JsonFields response =
+        transport.post(endpoint.resolve("fork"), Map.of("count", count, "kind", kind), MAX_EXEC);
+    String copied = response.text("kind");
+    return response.list("forks").stream().map(fork -> Fork.read(copied, fork)).toList();
   }
 
   /** Sets the expiry to {@code ttl} from now. */
   public SandboxInfo renew(Duration ttl) {
     return SandboxInfo.read(
-        transport.post(address.resolve("renew"), Map.of("ttlSeconds", ttl.toSeconds())));
+        transport.post(endpoint.resolve("renew"), Map.of("ttlSeconds", ttl.toSeconds())));
   }
 
   /** Suspends all processes and keeps them in memory. */
   public SandboxInfo pause() {
-    return SandboxInfo.read(transport.post(address.resolve("pause"), Map.of(), LONG));
+    return SandboxInfo.read(transport.post(endpoint.resolve("pause"), Map.of(), SLOW_TIMEOUT));
   }
 
   /** Ends all processes and keeps the files. */
   public SandboxInfo stop() {
-    return SandboxInfo.read(transport.post(address.resolve("stop"), Map.of(), LONG));
+    return SandboxInfo.read(transport.post(endpoint.resolve("stop"), Map.of(), SLOW_TIMEOUT));
   }
 
   /** Resumes a paused or stopped sandbox. */
   public SandboxInfo resume() {
-    return SandboxInfo.read(transport.post(address.resolve("resume"), Map.of(), LONG));
+    return SandboxInfo.read(transport.post(endpoint.resolve("resume"), Map.of(), SLOW_TIMEOUT));
   }
 
   public Usage usage() {
-    return Usage.read(transport.get(address.resolve("usage")));
+    return Usage.read(transport.get(endpoint.resolve("usage")));
   }
 
   /** Destroys the sandbox and returns when nothing is left of it. Idempotent. */
@@ -178,7 +178,7 @@ public final class Sandbox {
    * @param force destroy it even if it contains unsaved work
    */
   public void destroy(boolean force) {
-    transport.delete(force ? address.query("force", true) : address, LONG);
+    transport.delete(force ? endpoint.query("force", true) : endpoint, SLOW_TIMEOUT);
   }
 
   @Override

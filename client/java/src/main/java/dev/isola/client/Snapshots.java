@@ -7,9 +7,9 @@ import java.util.Map;
 /** Snapshots of a server. {@link Sandbox#snapshot} takes one. */
 public final class Snapshots {
   /** Timeout for removal and garbage collection, which wait for snapshots in progress. */
-  private static final Duration LONG = Duration.ofMinutes(10);
+  private static final Duration TIMEOUT = Duration.ofMinutes(10);
 
-  private static final ApiPath ADDRESS = ApiPath.of("snapshots");
+  private static final ApiPath ENDPOINT = ApiPath.of("snapshots");
   private final Transport transport;
 
   Snapshots(Transport transport) {
@@ -23,27 +23,27 @@ public final class Snapshots {
   public record GarbageCollectionResult(long packs, long bytes) {}
 
   public List<SnapshotInfo> list() {
-    return transport.get(ADDRESS).list("snapshots").stream().map(SnapshotInfo::read).toList();
+    return transport.get(ENDPOINT).list("snapshots").stream().map(SnapshotInfo::read).toList();
   }
 
   public SnapshotInfo get(String id) {
-    return SnapshotInfo.read(transport.get(ADDRESS.resolve(id)));
+    return SnapshotInfo.read(transport.get(ENDPOINT.resolve(id)));
   }
 
   public SnapshotDiff diff(String from, String to) {
-    JsonFields answer = transport.get(ADDRESS.resolve(from).resolve("diff").query("to", to));
+    JsonFields response = transport.get(ENDPOINT.resolve(from).resolve("diff").query("to", to));
     return new SnapshotDiff(
-        answer.strings("added"), answer.strings("changed"), answer.strings("removed"));
+        response.strings("added"), response.strings("changed"), response.strings("removed"));
   }
 
   /** Removes a snapshot. {@link #collectGarbage} frees its space. */
   public void remove(String id) {
-    transport.delete(ADDRESS.resolve(id), LONG);
+    transport.delete(ENDPOINT.resolve(id), TIMEOUT);
   }
 
   /** Frees data that no snapshot references. Requires a key with scope admin. */
   public GarbageCollectionResult collectGarbage() {
-    JsonFields answer = transport.post(ApiPath.of("gc", "snapshots"), Map.of(), LONG);
-    return new GarbageCollectionResult(answer.integer("packs"), answer.integer("bytes"));
+    JsonFields response = transport.post(ApiPath.of("gc", "snapshots"), Map.of(), TIMEOUT);
+    return new GarbageCollectionResult(response.integer("packs"), response.integer("bytes"));
   }
 }

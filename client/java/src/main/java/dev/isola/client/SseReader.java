@@ -9,7 +9,7 @@ import java.util.Optional;
 
 /** Reads server-sent events. */
 final class SseReader implements AutoCloseable {
-  private static final int LONGEST_LINE = 8 << 20;
+  private static final int MAX_LINE = 8 << 20;
 
   /** An event; {@code data} is a JSON object. */
   record Event(String type, String id, String data) {}
@@ -46,8 +46,8 @@ final class SseReader implements AutoCloseable {
         case "event" -> type = value;
         case "id" -> id = value;
         case "data" -> {
-          if (data.length() + value.length() > LONGEST_LINE) {
-            throw new IOException("an event is longer than " + LONGEST_LINE + " bytes");
+          if (data.length() + value.length() > MAX_LINE) {
+            throw new IOException("an event is longer than " + MAX_LINE + " bytes");
           }
           data.append(data.isEmpty() ? "" : "\n").append(value);
         }
@@ -62,8 +62,8 @@ final class SseReader implements AutoCloseable {
       if (c < 0) {
         return Optional.empty();
       }
-      if (line.size() >= LONGEST_LINE) {
-        throw new IOException("a line is longer than " + LONGEST_LINE + " bytes");
+      if (line.size() >= MAX_LINE) {
+        throw new IOException("a line is longer than " + MAX_LINE + " bytes");
       }
       if (c != '\r') {
         line.write(c);

@@ -21,19 +21,19 @@ public final class TemplateBuild implements AutoCloseable {
   public record Line(long number, Instant at, String level, Optional<Long> step, String message) {}
 
   private final Transport transport;
-  private final ApiPath address;
+  private final ApiPath endpoint;
   private final String id;
-  private final ReconnectingStream following;
+  private final ReconnectingStream stream;
   private long offset;
   private @Nullable TemplateBuildInfo result;
 
-  TemplateBuild(Transport transport, ApiPath address, String id) {
+  TemplateBuild(Transport transport, ApiPath endpoint, String id) {
     this.transport = transport;
-    this.address = address;
+    this.endpoint = endpoint;
     this.id = id;
-    this.following =
+    this.stream =
         new ReconnectingStream(
-            transport, () -> address.resolve("log").query("offset", offset), "the log was");
+            transport, () -> endpoint.resolve("log").query("offset", offset), "the log was");
   }
 
   /** Returns the id, unique within the template. */
@@ -42,7 +42,7 @@ public final class TemplateBuild implements AutoCloseable {
   }
 
   public TemplateBuildInfo info() {
-    return TemplateBuildInfo.read(transport.get(address));
+    return TemplateBuildInfo.read(transport.get(endpoint));
   }
 
   /**
@@ -51,7 +51,7 @@ public final class TemplateBuild implements AutoCloseable {
    */
   public Optional<Line> read() {
     while (result == null) {
-      Optional<Line> line = following.next(this::take);
+      Optional<Line> line = stream.next(this::decode);
       if (line.isPresent()) {
         return line;
       }
@@ -59,7 +59,7 @@ public final class TemplateBuild implements AutoCloseable {
     return Optional.empty();
   }
 
-  private Optional<Line> take(SseReader.Event event) throws IOException {
+  private Optional<Line> decode(SseReader.Event event) throws IOException {
     JsonFields fields = fields(event);
     switch (event.type()) {
       case "line" -> {
@@ -78,7 +78,7 @@ public final class TemplateBuild implements AutoCloseable {
       }
       case "result" -> {
         result = TemplateBuildInfo.read(fields);
-        following.disconnect();
+        stream.disconnect();
       }
       case "error" -> throw Execution.streamError(fields).exception();
       default -> {} // event type of a newer server
@@ -108,6 +108,6 @@ public final class TemplateBuild implements AutoCloseable {
 
   @Override
   public void close() {
-    following.close();
+    stream.close();
   }
 }

@@ -28,24 +28,24 @@ public final class Terminal implements AutoCloseable {
   private static final String PROTOCOL = "isola.terminal.v1";
 
   private final Transport transport;
-  private final ApiPath address;
+  private final ApiPath endpoint;
   private final String id;
-  private final ReconnectBackoff patience;
+  private final ReconnectBackoff backoff;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
-  private @Nullable TerminalConnection line;
+  private @Nullable TerminalConnection connection;
   private @Nullable Map<String, Object> size;
   private @Nullable Exit exit;
   private long offset;
   private volatile boolean closed;
-  private volatile Consumer<Boolean> watcher = ignored -> {};
+  private volatile Consumer<Boolean> connectionListener = ignored -> {};
 
   Terminal(Transport transport, ApiPath sandbox, String id, long offset) {
     this.transport = transport;
     this.id = id;
-    this.address = sandbox.resolve("executions", id);
+    this.endpoint = sandbox.resolve("executions", id);
     this.offset = offset;
-    this.patience = new ReconnectBackoff(transport.options().reconnectFor());
+    this.backoff = new ReconnectBackoff(transport.options().reconnectFor());
   }
 
   /** Returns the id of the execution. Pass it to {@link Sandbox#attach} to continue later. */
@@ -63,7 +63,7 @@ public final class Terminal implements AutoCloseable {
    * established again.
    */
   public void onConnection(Consumer<Boolean> action) {
-    watcher = action;
+    connectionListener = action;
   }
 
   /**
@@ -76,12 +76,12 @@ public final class Terminal implements AutoCloseable {
         if (from == null) {
           from = connect();
         }
-        Optional<Output> piece = take(from.next());
+        Optional<Output> piece = decode(from.next());
         if (piece.isPresent()) {
           return piece;
         }
       } catch (IOException e) {
-        again(explained(e));
+        reconnect(explained(e));
       } catch (InterruptedException e) {
         throw Transport.cancelled(e);
       } catch (IsolaException e) {
@@ -89,7 +89,7 @@ public final class Terminal implements AutoCloseable {
           disconnect();
           throw e;
         }
-        again(e);
+        reconnect(e);
       }
     }
     return Optional.empty();
@@ -98,7 +98,7 @@ public final class Terminal implements AutoCloseable {
   private @Nullable TerminalConnection current() {
     lock.lock();
     try {
-      return line;
+      return connection;
     } finally {
       lock.unlock();
     }
@@ -107,13 +107,13 @@ public final class Terminal implements AutoCloseable {
   private TerminalConnection connect() throws IOException {
     TerminalConnection opened =
         TerminalConnection.open(
-            transport, address.resolve("terminal").query("offset", offset), PROTOCOL);
+            transport, endpoint.resolve("terminal").query("offset", offset), PROTOCOL);
     lock.lock();
     try {
       if (size != null) {
         opened.send(text(size));
       }
-      line = opened;
+      connection = opened;
       changed.signalAll();
     } catch (IOException e) {
       opened.close();
@@ -121,8 +121,8 @@ public final class Terminal implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-    patience.connected();
-    watcher.accept(true);
+    backoff.connected();
+    connectionListener.accept(true);
     return opened;
   }
 
@@ -136,12 +136,12 @@ public final class Terminal implements AutoCloseable {
     }
     int status = refused.getResponse().statusCode();
     if (status != 503) {
-      transport.get(address); // throws if the execution or the key is the cause
+      transport.get(endpoint); // throws if the execution or the key is the cause
     }
     return transport.byStatus(status, "").exception(e);
   }
 
-  private void again(IsolaException failure) {
+  private void reconnect(IsolaException failure) {
     disconnect();
     if (closed) {
       throw Problem.clientSide("CANCELLED", "the terminal was closed", "attach to it again")
@@ -150,26 +150,26 @@ public final class Terminal implements AutoCloseable {
     if (!Transport.isTransient(failure)) {
       throw failure;
     }
-    watcher.accept(false);
-    patience.awaitRetry(failure);
+    connectionListener.accept(false);
+    backoff.awaitRetry(failure);
   }
 
   private void disconnect() {
     lock.lock();
     try {
-      if (line != null) {
-        line.close();
-        line = null;
+      if (connection != null) {
+        connection.close();
+        connection = null;
       }
     } finally {
       lock.unlock();
     }
   }
 
-  private Optional<Output> take(TerminalConnection.Message item) throws IOException {
+  private Optional<Output> decode(TerminalConnection.Message item) throws IOException {
     return switch (item) {
       case TerminalConnection.Message.Bytes(ByteBuffer bytes) -> {
-        patience.dataReceived();
+        backoff.dataReceived();
         byte[] content = new byte[bytes.remaining()];
         bytes.get(content);
         Output.Data data = new Output.Data(Output.Channel.TERMINAL, offset, content);
@@ -177,15 +177,15 @@ public final class Terminal implements AutoCloseable {
         yield content.length == 0 ? Optional.empty() : Optional.of(data);
       }
       case TerminalConnection.Message.Text(String message) -> {
-        patience.dataReceived();
-        yield said(message);
+        backoff.dataReceived();
+        yield decodeText(message);
       }
       case TerminalConnection.Message.Closed(int status) ->
           throw new IOException("the connection was closed with status " + status);
     };
   }
 
-  private Optional<Output> said(String message) throws IOException {
+  private Optional<Output> decodeText(String message) throws IOException {
     JsonFields fields = fields(message);
     switch (fields.text("type")) {
       case "attached", "gap" -> {
@@ -242,7 +242,7 @@ public final class Terminal implements AutoCloseable {
     lock.lock();
     try {
       size = message;
-      to = line;
+      to = connection;
     } finally {
       lock.unlock();
     }
@@ -257,7 +257,7 @@ public final class Terminal implements AutoCloseable {
 
   /** Sends a signal such as TERM, SIGTERM or 15. */
   public void signal(String signal) {
-    transport.post(address.resolve("signal"), Map.of("signal", signal));
+    transport.post(endpoint.resolve("signal"), Map.of("signal", signal));
   }
 
   private static String text(Map<String, Object> message) {
@@ -301,14 +301,14 @@ public final class Terminal implements AutoCloseable {
         throws IOException {
       lock.lock();
       try {
-        while (line == null || line == failed) {
+        while (connection == null || connection == failed) {
           long left = until - System.nanoTime();
           if (closed || exit != null || left <= 0) {
             throw new IOException("the terminal is closed or the server is unreachable");
           }
           changed.await(Math.min(left, TimeUnit.SECONDS.toNanos(1)), TimeUnit.NANOSECONDS);
         }
-        return line;
+        return connection;
       } catch (InterruptedException e) {
         throw Transport.cancelled(e);
       } finally {

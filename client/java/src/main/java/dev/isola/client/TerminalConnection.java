@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  * so that a slow reader throttles the command. Pings detect a dead connection.
  */
 final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
-  private static final int LONGEST_TEXT = 64 * 1024;
+  private static final int MAX_TEXT = 64 * 1024;
   private static final long PING_NANOS = Duration.ofSeconds(10).toNanos();
-  private static final Duration SEND = Duration.ofSeconds(30);
+  private static final Duration SEND_TIMEOUT = Duration.ofSeconds(30);
 
   /** A received message: bytes, text, or the close of the connection. */
   sealed interface Message {
@@ -32,20 +32,20 @@ final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
     record Closed(int status) implements Message {}
   }
 
-  private final BlockingQueue<Message> items = new LinkedBlockingQueue<>();
+  private final BlockingQueue<Message> messages = new LinkedBlockingQueue<>();
   private final ReentrantLock sending = new ReentrantLock();
   private final StringBuilder text = new StringBuilder();
   private @Nullable WebSocket socket;
-  private volatile long heard = System.nanoTime();
-  private long pinged = System.nanoTime();
+  private volatile long lastReceived = System.nanoTime();
+  private long lastPing = System.nanoTime();
 
   private TerminalConnection() {}
 
-  static TerminalConnection open(Transport transport, ApiPath address, String protocol)
+  static TerminalConnection open(Transport transport, ApiPath endpoint, String protocol)
       throws IOException {
-    TerminalConnection line = new TerminalConnection();
-    line.socket = transport.webSocket(address, protocol, line);
-    return line;
+    TerminalConnection connection = new TerminalConnection();
+    connection.socket = transport.webSocket(endpoint, protocol, connection);
+    return connection;
   }
 
   /**
@@ -56,7 +56,7 @@ final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
   Message next() throws IOException, InterruptedException {
     WebSocket from = socket();
     while (true) {
-      Message item = items.poll(500, TimeUnit.MILLISECONDS);
+      Message item = messages.poll(500, TimeUnit.MILLISECONDS);
       if (item != null) {
         if (!(item instanceof Message.Closed)) {
           from.request(1);
@@ -64,11 +64,11 @@ final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
         return item;
       }
       long now = System.nanoTime();
-      if (now - heard > Transport.IDLE_TIMEOUT.toNanos()) {
+      if (now - lastReceived > Transport.IDLE_TIMEOUT.toNanos()) {
         throw new IOException("no data received for " + Transport.IDLE_TIMEOUT.toSeconds() + " s");
       }
-      if (now - pinged > PING_NANOS) {
-        pinged = now;
+      if (now - lastPing > PING_NANOS) {
+        lastPing = now;
         send(from.sendPing(ByteBuffer.allocate(0)));
       }
     }
@@ -94,7 +94,7 @@ final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
 
   private static void send(CompletableFuture<WebSocket> sent) throws IOException {
     try {
-      sent.get(SEND.toMillis(), TimeUnit.MILLISECONDS);
+      sent.get(SEND_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
       throw new IOException("writing to the terminal failed", e.getCause());
     } catch (TimeoutException e) {
@@ -119,21 +119,21 @@ final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
 
   @Override
   public @Nullable CompletionStage<?> onBinary(WebSocket from, ByteBuffer data, boolean last) {
-    heard = System.nanoTime();
-    items.add(new Message.Bytes(ByteBuffer.allocate(data.remaining()).put(data).flip()));
+    lastReceived = System.nanoTime();
+    messages.add(new Message.Bytes(ByteBuffer.allocate(data.remaining()).put(data).flip()));
     return null;
   }
 
   @Override
   public @Nullable CompletionStage<?> onText(WebSocket from, CharSequence data, boolean last) {
-    heard = System.nanoTime();
-    if (text.length() + data.length() > LONGEST_TEXT) {
-      items.add(new Message.Closed(WebSocket.NORMAL_CLOSURE + 9)); // 1009: message too big
+    lastReceived = System.nanoTime();
+    if (text.length() + data.length() > MAX_TEXT) {
+      messages.add(new Message.Closed(WebSocket.NORMAL_CLOSURE + 9)); // 1009: message too big
       return null;
     }
     text.append(data);
     if (last) {
-      items.add(new Message.Text(text.toString()));
+      messages.add(new Message.Text(text.toString()));
       text.setLength(0);
     } else {
       from.request(1);
@@ -143,27 +143,27 @@ final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
 
   @Override
   public @Nullable CompletionStage<?> onPing(WebSocket from, ByteBuffer message) {
-    heard = System.nanoTime();
+    lastReceived = System.nanoTime();
     from.request(1);
     return null;
   }
 
   @Override
   public @Nullable CompletionStage<?> onPong(WebSocket from, ByteBuffer message) {
-    heard = System.nanoTime();
+    lastReceived = System.nanoTime();
     from.request(1);
     return null;
   }
 
   @Override
   public @Nullable CompletionStage<?> onClose(WebSocket from, int status, String reason) {
-    items.add(new Message.Closed(status));
+    messages.add(new Message.Closed(status));
     return null;
   }
 
   @Override
   public void onError(WebSocket from, Throwable error) {
-    items.add(new Message.Closed(1006)); // 1006: closed abnormally
+    messages.add(new Message.Closed(1006)); // 1006: closed abnormally
   }
 
   /** Closes the connection. The command on the terminal keeps running. */
@@ -183,6 +183,6 @@ final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
       }
     }
     opened.abort();
-    items.add(new Message.Closed(WebSocket.NORMAL_CLOSURE)); // wakes up a waiting reader
+    messages.add(new Message.Closed(WebSocket.NORMAL_CLOSURE)); // wakes up a waiting reader
   }
 }

@@ -36,8 +36,8 @@ import javax.net.ssl.TrustManager;
  * an idempotency key. For all others a lost response is an {@code OutcomeUnknown}.
  */
 final class Transport implements AutoCloseable {
-  private static final int LARGEST_ANSWER = 64 << 20;
-  private static final Duration CONNECT = Duration.ofSeconds(10);
+  private static final int MAX_RESPONSE = 64 << 20;
+  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
 
   /** Idle timeout of streams. The server sends a keep-alive at least every ten seconds. */
   static final Duration IDLE_TIMEOUT = Duration.ofSeconds(45);
@@ -48,7 +48,9 @@ final class Transport implements AutoCloseable {
   Transport(IsolaOptions options) {
     this.options = options;
     HttpClient.Builder builder =
-        HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(CONNECT);
+        HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .connectTimeout(CONNECT_TIMEOUT);
     if ("http".equals(options.url().getScheme())) {
       builder.sslContext(noCertificates());
     }
@@ -71,33 +73,34 @@ final class Transport implements AutoCloseable {
   }
 
   /** Sends a GET request, with retries. */
-  JsonFields get(ApiPath address) {
-    return answer(repeated(request(address).timeout(options.timeout()).GET().build()), true);
+  JsonFields get(ApiPath endpoint) {
+    return readResponse(
+        sendWithRetries(request(endpoint).timeout(options.timeout()).GET().build()), true);
   }
 
   /** Opens a stream, with retries. The caller closes it. */
-  InputStream open(ApiPath address) {
-    HttpRequest request = request(address).timeout(options.timeout()).GET().build();
-    return new IdleTimeoutInputStream(repeated(request).body(), IDLE_TIMEOUT);
+  InputStream open(ApiPath endpoint) {
+    HttpRequest request = request(endpoint).timeout(options.timeout()).GET().build();
+    return new IdleTimeoutInputStream(sendWithRetries(request).body(), IDLE_TIMEOUT);
   }
 
   /** Opens an event stream, without retries: the reader has its own backoff. */
-  InputStream openOnce(ApiPath address) {
+  InputStream openOnce(ApiPath endpoint) {
     HttpRequest request =
-        request(address)
+        request(endpoint)
             .timeout(options.timeout())
             .header("Accept", "text/event-stream")
             .GET()
             .build();
-    return new IdleTimeoutInputStream(once(request, true).body(), IDLE_TIMEOUT);
+    return new IdleTimeoutInputStream(sendOnce(request, true).body(), IDLE_TIMEOUT);
   }
 
   /** Sends a POST request with an idempotency key, with retries. */
   JsonFields postIdempotent(
-      ApiPath address, Map<String, ?> body, String idempotencyKey, Duration timeout) {
-    return answer(
-        repeated(
-            request(address)
+      ApiPath endpoint, Map<String, ?> body, String idempotencyKey, Duration timeout) {
+    return readResponse(
+        sendWithRetries(
+            request(endpoint)
                 .timeout(timeout)
                 .header("Content-Type", "application/json")
                 .header("Idempotency-Key", idempotencyKey)
@@ -106,22 +109,22 @@ final class Transport implements AutoCloseable {
         false);
   }
 
-  JsonFields post(ApiPath address, Map<String, ?> body, Duration timeout) {
-    return send("POST", address, body, timeout);
+  JsonFields post(ApiPath endpoint, Map<String, ?> body, Duration timeout) {
+    return send("POST", endpoint, body, timeout);
   }
 
-  JsonFields post(ApiPath address, Map<String, ?> body) {
-    return send("POST", address, body, options.timeout());
+  JsonFields post(ApiPath endpoint, Map<String, ?> body) {
+    return send("POST", endpoint, body, options.timeout());
   }
 
-  JsonFields put(ApiPath address, Map<String, ?> body) {
-    return send("PUT", address, body, options.timeout());
+  JsonFields put(ApiPath endpoint, Map<String, ?> body) {
+    return send("PUT", endpoint, body, options.timeout());
   }
 
-  private JsonFields send(String method, ApiPath address, Map<String, ?> body, Duration timeout) {
-    return answer(
-        once(
-            request(address)
+  private JsonFields send(String method, ApiPath endpoint, Map<String, ?> body, Duration timeout) {
+    return readResponse(
+        sendOnce(
+            request(endpoint)
                 .timeout(timeout)
                 .header("Content-Type", "application/json")
                 .method(method, BodyPublishers.ofByteArray(Json.bytes(body)))
@@ -130,33 +133,34 @@ final class Transport implements AutoCloseable {
         false);
   }
 
-  void delete(ApiPath address, Duration timeout) {
-    answer(once(request(address).timeout(timeout).DELETE().build(), false), false);
+  void delete(ApiPath endpoint, Duration timeout) {
+    readResponse(sendOnce(request(endpoint).timeout(timeout).DELETE().build(), false), false);
   }
 
   /**
    * Sends a body that may be large. Has no total timeout, but fails when the upload makes no
    * progress.
    *
-   * @param moved returns the number of body bytes sent so far
+   * @param progress returns the number of body bytes sent so far
    */
   JsonFields upload(
-      String method, ApiPath address, String type, BodyPublisher body, LongSupplier moved) {
+      String method, ApiPath endpoint, String type, BodyPublisher body, LongSupplier progress) {
     HttpRequest request =
-        request(address).header("Content-Type", type).method(method, body).build();
-    CompletableFuture<HttpResponse<InputStream>> answer =
+        request(endpoint).header("Content-Type", type).method(method, body).build();
+    CompletableFuture<HttpResponse<InputStream>> response =
         http.sendAsync(request, BodyHandlers.ofInputStream());
     try {
       long before = -1;
       while (true) {
         try {
-          return answer(
-              checked(answer.get(options.timeout().toMillis(), TimeUnit.MILLISECONDS)), false);
+          return readResponse(
+              requireSuccess(response.get(options.timeout().toMillis(), TimeUnit.MILLISECONDS)),
+              false);
         } catch (TimeoutException e) {
-          if (moved.getAsLong() == before) {
+          if (progress.getAsLong() == before) {
             throw new HttpTimeoutException("the upload makes no progress");
           }
-          before = moved.getAsLong();
+          before = progress.getAsLong();
         }
       }
     } catch (ExecutionException e) {
@@ -166,19 +170,19 @@ final class Transport implements AutoCloseable {
     } catch (InterruptedException e) {
       throw cancelled(e);
     } finally {
-      answer.cancel(true);
+      response.cancel(true);
     }
   }
 
   /** Opens a WebSocket. */
-  WebSocket webSocket(ApiPath address, String protocol, WebSocket.Listener listener)
+  WebSocket webSocket(ApiPath endpoint, String protocol, WebSocket.Listener listener)
       throws IOException {
-    URI uri = URI.create(uri(address).toString().replaceFirst("^http", "ws"));
+    URI uri = URI.create(uri(endpoint).toString().replaceFirst("^http", "ws"));
     try {
       return http.newWebSocketBuilder()
           .header("Authorization", "Bearer " + options.key())
           .subprotocols(protocol)
-          .connectTimeout(CONNECT)
+          .connectTimeout(CONNECT_TIMEOUT)
           .buildAsync(uri, listener)
           .get();
     } catch (ExecutionException e) {
@@ -188,18 +192,18 @@ final class Transport implements AutoCloseable {
     }
   }
 
-  private URI uri(ApiPath address) {
-    return URI.create(options.url() + address.text());
+  private URI uri(ApiPath endpoint) {
+    return URI.create(options.url() + endpoint.text());
   }
 
-  private HttpRequest.Builder request(ApiPath address) {
-    return HttpRequest.newBuilder(uri(address)).header("Authorization", "Bearer " + options.key());
+  private HttpRequest.Builder request(ApiPath endpoint) {
+    return HttpRequest.newBuilder(uri(endpoint)).header("Authorization", "Bearer " + options.key());
   }
 
-  private HttpResponse<InputStream> repeated(HttpRequest request) {
+  private HttpResponse<InputStream> sendWithRetries(HttpRequest request) {
     for (int attempt = 1; ; attempt++) {
       try {
-        return once(request, true);
+        return sendOnce(request, true);
       } catch (IsolaException e) {
         if (attempt >= options.attempts() || !isTransient(e)) {
           throw e;
@@ -215,19 +219,20 @@ final class Transport implements AutoCloseable {
   }
 
   /**
-   * @param harmless whether the request is safe to repeat, so that a lost response does not matter
+   * @param repeatable whether the request is safe to repeat, so that a lost response does not
+   *     matter
    */
-  private HttpResponse<InputStream> once(HttpRequest request, boolean harmless) {
+  private HttpResponse<InputStream> sendOnce(HttpRequest request, boolean repeatable) {
     try {
-      return checked(http.send(request, BodyHandlers.ofInputStream()));
+      return requireSuccess(http.send(request, BodyHandlers.ofInputStream()));
     } catch (IOException e) {
-      throw failed(e, harmless);
+      throw failed(e, repeatable);
     } catch (InterruptedException e) {
       throw cancelled(e);
     }
   }
 
-  private IsolaException failed(IOException e, boolean harmless) {
+  private IsolaException failed(IOException e, boolean repeatable) {
     if (e instanceof ConnectException || e instanceof HttpConnectTimeoutException) {
       return unreachable(e);
     }
@@ -235,14 +240,17 @@ final class Transport implements AutoCloseable {
       return Problem.clientSide(
               "DEADLINE_EXCEEDED",
               "the server at " + options.url() + " did not respond in time",
-              harmless ? "try again" : "check whether the request was executed, then try again")
+              repeatable ? "try again" : "check whether the request was executed, then try again")
           .exception(e);
     }
-    return harmless
+    return repeatable
         ? unreachable(e)
         : Problem.clientSide(
                 "OUTCOME_UNKNOWN",
-                "the connection to " + options.url() + " was lost before the response: " + why(e),
+                "the connection to "
+                    + options.url()
+                    + " was lost before the response: "
+                    + reason(e),
                 "check whether the request was executed before repeating it")
             .exception(e);
   }
@@ -250,12 +258,12 @@ final class Transport implements AutoCloseable {
   IsolaException unreachable(IOException e) {
     return Problem.clientSide(
             Problem.SERVER_UNREACHABLE,
-            "no server responds at " + options.url() + ": " + why(e),
+            "no server responds at " + options.url() + ": " + reason(e),
             "check the URL, or start a server with isola serve")
         .exception(e);
   }
 
-  private static String why(IOException e) {
+  private static String reason(IOException e) {
     if (e instanceof ConnectException && e.getMessage() == null) {
       return "connection refused, or unknown host";
     }
@@ -271,7 +279,8 @@ final class Transport implements AutoCloseable {
         .exception(e);
   }
 
-  private HttpResponse<InputStream> checked(HttpResponse<InputStream> response) throws IOException {
+  private HttpResponse<InputStream> requireSuccess(HttpResponse<InputStream> response)
+      throws IOException {
     if (response.statusCode() / 100 == 2) {
       return response;
     }
@@ -320,9 +329,9 @@ final class Transport implements AutoCloseable {
         Map.of());
   }
 
-  private JsonFields answer(HttpResponse<InputStream> response, boolean harmless) {
+  private JsonFields readResponse(HttpResponse<InputStream> response, boolean repeatable) {
     try (InputStream in = new IdleTimeoutInputStream(response.body(), IDLE_TIMEOUT)) {
-      byte[] body = in.readNBytes(LARGEST_ANSWER);
+      byte[] body = in.readNBytes(MAX_RESPONSE);
       return body.length == 0 ? new JsonFields(Map.of()) : JsonFields.parse(body);
     } catch (MalformedJson e) {
       throw Problem.clientSide(
@@ -331,7 +340,7 @@ final class Transport implements AutoCloseable {
               "check that the URL belongs to an Isola server")
           .exception(e);
     } catch (IOException e) {
-      throw failed(e, harmless);
+      throw failed(e, repeatable);
     }
   }
 

@@ -26,14 +26,14 @@ import java.util.concurrent.TimeUnit;
  * "..", nothing is written through a link, and links may only point inside.
  */
 final class TreeUnpacker {
-  private static final int MOST_ENTRIES = 1_000_000;
-  private static final int DEEPEST = 512;
+  private static final int MAX_ENTRIES = 1_000_000;
+  private static final int MAX_DEPTH = 512;
 
   private final InputStream in;
   private final TarReader reader;
   private final Path root;
   private final Map<Path, Integer> folderModes = new LinkedHashMap<>();
-  private final List<String> leftOut = new ArrayList<>();
+  private final List<String> skippedLinks = new ArrayList<>();
 
   private TreeUnpacker(InputStream in, Path root) {
     this.in = in;
@@ -49,15 +49,15 @@ final class TreeUnpacker {
     Files.createDirectories(folder);
     TreeUnpacker unpacker = new TreeUnpacker(archive, folder.toRealPath());
     try {
-      unpacker.entries();
+      unpacker.unpackAll();
     } catch (UncheckedIOException e) {
       throw e.getCause();
     }
     unpacker.setFolderModes();
-    return unpacker.leftOut;
+    return unpacker.skippedLinks;
   }
 
-  private void entries() throws IOException {
+  private void unpackAll() throws IOException {
     for (int count = 0; ; count++) {
       Optional<TarEntry> entry = reader.next();
       if (entry.isEmpty() && !reader.ended()) {
@@ -67,48 +67,49 @@ final class TreeUnpacker {
         in.skip(Long.MAX_VALUE);
         return;
       }
-      if (count == MOST_ENTRIES) {
-        throw new IOException("the archive has more than " + MOST_ENTRIES + " entries");
+      if (count == MAX_ENTRIES) {
+        throw new IOException("the archive has more than " + MAX_ENTRIES + " entries");
       }
-      put(entry.get());
+      unpackEntry(entry.get());
     }
   }
 
-  private void put(TarEntry entry) throws IOException {
+  private void unpackEntry(TarEntry entry) throws IOException {
     String name = text(entry.path());
     String target = text(entry.target());
-    List<String> parts = parts(name);
-    if (parts.isEmpty()) {
+    List<String> segments = segments(name);
+    if (segments.isEmpty()) {
       return; // the folder itself
     }
     switch (entry.kind()) {
       case FOLDER -> {
-        Path path = parent(parts, parts.size());
+        Path path = parent(segments, segments.size());
         folderModes.put(path, entry.mode());
       }
       case FILE -> {
-        Path path = fresh(parts);
+        Path path = replacePath(segments);
         Files.copy(reader.content(), path);
         Files.setPosixFilePermissions(path, FileModes.permissions(entry.mode()));
         Files.setLastModifiedTime(path, FileTime.from(entry.seconds(), TimeUnit.SECONDS));
       }
       case LINK -> {
-        if (staysInside(parts.size() - 1, target)) {
-          Files.createSymbolicLink(fresh(parts), Path.of(target));
+        if (staysInside(segments.size() - 1, target)) {
+          Files.createSymbolicLink(replacePath(segments), Path.of(target));
         } else {
-          leftOut.add(name + " -> " + target);
+          skippedLinks.add(name + " -> " + target);
         }
       }
       case HARD_LINK -> {
-        List<String> there = parts(target);
-        if (there.isEmpty()) {
+        List<String> targetSegments = segments(target);
+        if (targetSegments.isEmpty()) {
           throw new IOException("the archive links " + name + " to an empty name");
         }
-        Path first = parent(there, there.size() - 1).resolve(there.getLast());
+        Path first =
+            parent(targetSegments, targetSegments.size() - 1).resolve(targetSegments.getLast());
         if (!Files.isRegularFile(first, LinkOption.NOFOLLOW_LINKS)) {
           throw new IOException("the archive links " + name + " to a missing file: " + target);
         }
-        Path path = fresh(parts);
+        Path path = replacePath(segments);
         try {
           Files.createLink(path, first);
         } catch (FileSystemException | UnsupportedOperationException e) {
@@ -126,8 +127,8 @@ final class TreeUnpacker {
   }
 
   /** Splits a name into segments. Throws if it could lead outside of the folder. */
-  private static List<String> parts(String name) throws IOException {
-    List<String> parts = new ArrayList<>();
+  private static List<String> segments(String name) throws IOException {
+    List<String> segments = new ArrayList<>();
     if (name.startsWith("/") || name.indexOf('\0') >= 0) {
       throw new IOException("the archive contains a path outside of the folder: " + name);
     }
@@ -136,13 +137,13 @@ final class TreeUnpacker {
         throw new IOException("the archive contains a path outside of the folder: " + name);
       }
       if (!part.isEmpty() && !part.equals(".")) {
-        parts.add(part);
+        segments.add(part);
       }
     }
-    if (parts.size() > DEEPEST) {
-      throw new IOException("the archive is nested deeper than " + DEEPEST + " folders");
+    if (segments.size() > MAX_DEPTH) {
+      throw new IOException("the archive is nested deeper than " + MAX_DEPTH + " folders");
     }
-    return parts;
+    return segments;
   }
 
   /**
@@ -171,9 +172,9 @@ final class TreeUnpacker {
    * Returns the folder of the first {@code count} segments, creating missing ones. Never follows a
    * link.
    */
-  private Path parent(List<String> parts, int count) throws IOException {
+  private Path parent(List<String> segments, int count) throws IOException {
     Path path = root;
-    for (String part : parts.subList(0, count)) {
+    for (String part : segments.subList(0, count)) {
       path = path.resolve(part);
       if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
         continue;
@@ -187,8 +188,8 @@ final class TreeUnpacker {
   }
 
   /** Returns the path of an entry, after removing an existing file or link. */
-  private Path fresh(List<String> parts) throws IOException {
-    Path path = parent(parts, parts.size() - 1).resolve(parts.getLast());
+  private Path replacePath(List<String> segments) throws IOException {
+    Path path = parent(segments, segments.size() - 1).resolve(segments.getLast());
     if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
       throw new IOException(path + " exists and is a folder");
     }

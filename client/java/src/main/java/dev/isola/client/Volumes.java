@@ -8,9 +8,9 @@ import java.util.Map;
 /** Volumes of a server. To mount a volume, name it in the spec of a sandbox. */
 public final class Volumes {
   /** Timeout for creation and removal, which may involve many files. */
-  private static final Duration LONG = Duration.ofMinutes(10);
+  private static final Duration TIMEOUT = Duration.ofMinutes(10);
 
-  private static final ApiPath ADDRESS = ApiPath.of("volumes");
+  private static final ApiPath ENDPOINT = ApiPath.of("volumes");
   private final Transport transport;
 
   Volumes(Transport transport) {
@@ -32,20 +32,20 @@ public final class Volumes {
     if (!provider.isEmpty()) {
       body.put("provider", provider);
     }
-    return VolumeInfo.read(transport.post(ADDRESS, body, LONG));
+    return VolumeInfo.read(transport.post(ENDPOINT, body, TIMEOUT));
   }
 
   public List<VolumeInfo> list() {
-    return transport.get(ADDRESS).list("volumes").stream().map(VolumeInfo::read).toList();
+    return transport.get(ENDPOINT).list("volumes").stream().map(VolumeInfo::read).toList();
   }
 
   public VolumeInfo get(String name) {
-    return VolumeInfo.read(transport.get(ADDRESS.resolve(name)));
+    return VolumeInfo.read(transport.get(ENDPOINT.resolve(name)));
   }
 
   /** Removes a volume with its files. Fails while a sandbox mounts it. */
   public void remove(String name) {
-    transport.delete(ADDRESS.resolve(name), LONG);
+    transport.delete(ENDPOINT.resolve(name), TIMEOUT);
   }
 
   /**
@@ -53,6 +53,6 @@ public final class Volumes {
    * modes are only possible in a sandbox that mounts it.
    */
   public Files files(String name) {
-    return new Files(transport, ADDRESS.resolve(name));
+    return new Files(transport, ENDPOINT.resolve(name));
   }
 }

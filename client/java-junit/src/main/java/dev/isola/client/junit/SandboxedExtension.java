@@ -65,20 +65,20 @@ public final class SandboxedExtension implements ParameterResolver, AfterEachCal
         .orElseThrow(() -> new IllegalStateException("@Sandboxed is missing"));
   }
 
-  private static SandboxSpec spec(Sandboxed wanted, ExtensionContext context) {
+  private static SandboxSpec spec(Sandboxed sandboxed, ExtensionContext context) {
     SandboxSpec.Builder spec =
-        wanted.spec().isEmpty()
+        sandboxed.spec().isEmpty()
             ? SandboxSpec.builder()
             : SandboxSpec.read(
-                new ByteArrayInputStream(wanted.spec().getBytes(StandardCharsets.UTF_8)))
+                new ByteArrayInputStream(sandboxed.spec().getBytes(StandardCharsets.UTF_8)))
                 .toBuilder();
-    spec.ttl(Duration.ofSeconds(wanted.ttlSeconds()));
+    spec.ttl(Duration.ofSeconds(sandboxed.ttlSeconds()));
     spec.tag("test", context.getRequiredTestClass().getSimpleName());
-    if (!wanted.image().isEmpty()) {
-      spec.image(wanted.image());
+    if (!sandboxed.image().isEmpty()) {
+      spec.image(sandboxed.image());
     }
-    if (!wanted.provider().isEmpty()) {
-      spec.provider(wanted.provider());
+    if (!sandboxed.provider().isEmpty()) {
+      spec.provider(sandboxed.provider());
     }
     return spec.build();
   }
