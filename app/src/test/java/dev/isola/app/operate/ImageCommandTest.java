@@ -47,12 +47,12 @@ class ImageCommandTest {
         .contains("source        " + tree, "digest        sha256:", "user          -");
     CommandResult check = isola().call("image", "check", "mine");
     assertThat(check.code()).isZero();
-    assertThat(check.out()).startsWith("mine: as it was, sha256:");
+    assertThat(check.out()).startsWith("mine: unchanged, sha256:");
     CommandResult removed = isola().call("image", "remove", "mine");
     assertThat(removed.code()).isZero();
     assertThat(removed.out() + removed.err()).isEmpty();
     assertThat(isola().call("image", "list").out())
-        .isEqualTo("no images; isola image build base makes one\n");
+        .isEqualTo("no images; create one with isola image build base\n");
   }
 
   @Test
@@ -88,7 +88,7 @@ class ImageCommandTest {
     assertThat(check.code()).isEqualTo(1);
     assertThat(check.out())
         .startsWith("/etc/hostname: size 1, was 2500; content sha256:")
-        .endsWith("mine: 1 paths are not as they were; import the image again\n");
+        .endsWith("mine: 1 paths have changed; import the image again\n");
   }
 
   @Test
@@ -146,14 +146,14 @@ class ImageCommandTest {
         "3");
     line(
         2,
-        "--max-size 'much' is not a size; write it like 500M, 20G, or in bytes",
+        "--max-size 'much' is not a size; use a value such as 500M or 20G, or a number of bytes",
         "image",
         "import",
         "x",
         tree.toString(),
         "--max-size",
         "much");
-    line(2, "nothing says what to build x from; add --from debian:bookworm", "image", "build", "x");
+    line(2, "the distribution to build x from is missing; add --from debian:bookworm", "image", "build", "x");
     line(
         125,
         "'bookworm' names no suite; write it like debian:bookworm",
@@ -164,7 +164,7 @@ class ImageCommandTest {
         "bookworm");
     line(
         2,
-        "there is no command 'image lst'; did you mean list? See isola image --help",
+        "unknown command 'image lst'; did you mean list? See isola image --help",
         "image",
         "lst");
     assertThat(isola().call("image", "show", "mine").code()).isZero();

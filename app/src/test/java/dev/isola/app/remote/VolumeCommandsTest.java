@@ -45,7 +45,7 @@ class VolumeCommandsTest {
   @Test
   void createsFillsReadsListsAndRemovesAVolume() throws IOException {
     assertThat(isola("volume", "ls").out())
-        .isEqualTo("no volumes; isola volume create NAME makes one\n");
+        .isEqualTo("no volumes; create one with isola volume create NAME\n");
     CommandResult made = isola("volume", "create", "data");
     assumeTrue(made.code() == 0, () -> "NOT RUN: bubblewrap does not work here: " + made.err());
     assertThat(made.out()).isEqualTo("data\n");
