@@ -18,10 +18,10 @@
 
 enum {
     GREETERS_MAX = 8,
-    GREETING_LIMIT = 1024, /* longest payload of a peer that has proven nothing */
+    GREETING_LIMIT = 1024, /* longest payload accepted from an unauthenticated peer */
     GREETING_SECONDS = 5,
-    OUTBOX_FULL = 256 << 10, /* bulk data waits above this: better in the socket's buffer than copied here */
-    SOCKET_BUFFER = 4 << 20, /* a whole window fits: fewer turns for both sides */
+    OUTBOX_FULL = 256 << 10, /* bulk data waits above this size: it is better left in the socket's buffer than copied */
+    SOCKET_BUFFER = 4 << 20, /* holds a whole window, so both sides need fewer wake-ups */
     READ_PER_TURN = 1 << 20,
 };
 
@@ -31,7 +31,7 @@ static const char SERVER_WORD[] = "isola-server";
 struct peer {
     int in_fd, out_fd;
     bool proven, fixed, repeat, dead;
-    struct watch in, out; /* `out` is used only where the two descriptors differ */
+    struct watch in, out; /* `out` is used only when the two descriptors differ */
     struct timer timer;
     struct frame_reader reader;
     struct outbox outbox;
@@ -66,7 +66,7 @@ bool connection_present(void)
 
 /* ---- sending ---- */
 
-/* What could not go out at once goes when the loop is told that it can; we may be a worker. */
+/* Requests a write event for what could not be sent at once. May be called on a worker thread. */
 static bool sent(struct peer *p, bool ok)
 {
     if (p->outbox.length && !p->outbox.held && !p->want_write) {
@@ -76,7 +76,7 @@ static bool sent(struct peer *p, bool ok)
     return ok;
 }
 
-/* Returns false when the peer is gone or its outbox is beyond all bounds. */
+/* Returns false when the peer is gone or its send queue exceeds its bound. */
 static bool peer_send(struct peer *p, enum frame_type type, uint32_t stream, const void *head, size_t head_length,
                       const void *payload, size_t length)
 {
@@ -85,7 +85,7 @@ static bool peer_send(struct peer *p, enum frame_type type, uint32_t stream, con
 
 static bool send_failed(void)
 {
-    server->dead = true; /* noticed by connection_turn */
+    server->dead = true; /* connection_poll closes it */
     loop_wake();
     return false;
 }
@@ -116,7 +116,7 @@ void connection_let_go(void)
     if (server && server->outbox.held) {
         server->outbox.held = false;
         if (!server->dead && !sent(server, outbox_flush(&server->outbox))) send_failed();
-        streams_wake_senders(); /* when all of it is out, the loop will not be told that there is room */
+        streams_wake_senders(); /* if everything was sent, no write event follows to wake them */
     }
     pthread_mutex_unlock(&stream_lock);
 }
@@ -136,7 +136,7 @@ static void send_fields(struct peer *p, enum frame_type type, struct builder *b)
     builder_free(b);
 }
 
-/* Sends what is queued; true when the outbox is empty. With stream_lock held. */
+/* Sends what is queued. Returns true when the queue is empty. Requires stream_lock. */
 static bool flush(struct peer *p)
 {
     if (!outbox_flush(&p->outbox)) p->dead = true;
@@ -218,12 +218,12 @@ static void peer_gone(struct peer *p)
         leave_greeters(p);
     }
     if (p->fixed && p->repeat) {
-        /* The device stays; whoever comes next finds a fresh challenge. */
+        /* The device stays open; the next server finds a fresh challenge. */
         p->reader.start = p->reader.length = 0;
         p->outbox.start = p->outbox.length = 0;
         p->want_write = false;
         p->dead = false;
-        /* Not watched until the timer looks again: with nobody at the other end it is always ready. */
+        /* Not watched until the timer fires: without a peer at the other end the device is always ready. */
         loop_forget(&p->in);
         loop_forget(&p->out);
         begin_greeting(p);
@@ -235,7 +235,7 @@ static void peer_gone(struct peer *p)
 
 void connection_drop(void)
 {
-    /* Only marked: we may be in the middle of reading its frames. connection_turn does the rest. */
+    /* Only marks it, since the caller may be reading its frames. connection_poll closes it. */
     if (server) server->dead = true;
     loop_wake();
 }
@@ -427,7 +427,7 @@ static void accept_ready(struct watch *w, uint32_t what)
     if (count >= GREETERS_MAX && oldest) peer_gone(oldest);
     int size = SOCKET_BUFFER;
     if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size) != 0)
-        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size); /* not root: as much as the system allows */
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size); /* without root: limited by net.core.wmem_max */
     struct peer *p = peer_new(fd, fd);
     if (p)
         greet_new(p);

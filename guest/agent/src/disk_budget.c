@@ -12,14 +12,14 @@
 
 #define SECOND 1000000000ull
 #define TICK 20000000ull
-#define FULL (64u << 10) /* less room than this is none */
+#define FULL (64u << 10) /* less free space than this counts as full */
 
-/* Everything the sandbox can write that stays, seen in one place. */
+/* View of everything persistent that the sandbox can write. */
 static const char LAYER[] = "/.isola/layer";
 
 /*
- * Where a container engine made the root there is no such place. Then the root is searched for what was changed since the
- * sandbox was made: the image's own files have not been, and nobody can set the time of a change.
+ * A root created by a container engine has no such view. There, the agent searches the root for files changed since the
+ * sandbox was created: files of the image have not changed, and no process can set a ctime.
  */
 static const char ROOT[] = "/";
 static uint64_t changed_since; /* 0 where there is a layer */
@@ -36,7 +36,7 @@ void disk_set_limit(uint64_t bytes, uint64_t since_ns)
     limit = bytes;
     if (stat(LAYER, &s) == 0 && S_ISDIR(s.st_mode)) return;
     clock_gettime(CLOCK_REALTIME, &now);
-    /* Files bear a time that is a tick behind the clock. */
+    /* File timestamps can be one clock tick behind. */
     changed_since = since_ns ? since_ns : (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec - TICK;
 }
 
@@ -98,7 +98,7 @@ static uint64_t bytes_written(void)
 
 static pthread_mutex_t measuring = PTHREAD_MUTEX_INITIALIZER;
 
-/* What operations took before is on the disk by now, or soon. */
+/* Bytes reserved before the measurement are part of it by now. */
 uint64_t disk_measure(void)
 {
     struct statvfs s;

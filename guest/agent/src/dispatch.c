@@ -8,7 +8,7 @@
 #include "stream_table.h"
 #include "worker.h"
 
-/* The operations that may block, and so run on a worker. */
+/* Operations that may block and therefore run on a worker thread. */
 static void (*const blocking[])(const struct request *) = {
     [OP_STAT] = operate_stat,       [OP_LIST] = operate_list,       [OP_READ] = operate_read,
     [OP_WRITE] = operate_write,     [OP_MKDIR] = operate_mkdir,     [OP_MOVE] = operate_move,

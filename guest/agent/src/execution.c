@@ -18,17 +18,17 @@
 
 enum {
     RUNNING_MAX = 4096,
-    ENDED_MAX = 64,           /* how many that ended stay, */
-    ENDED_LATELY_MS = 30000,  /* beside all that ended so lately, */
+    ENDED_MAX = 64,           /* how many ended executions are kept, */
+    ENDED_LATELY_MS = 30000,  /* in addition to all that ended this recently, */
     ENDED_MOST = 256,         /* but never more than this */
-    ENDED_JOURNAL = 16 << 20, /* what all of them keep of their output */
+    ENDED_JOURNAL = 16 << 20, /* journal bytes kept for all ended executions together */
     JOURNAL_DEFAULT = 1 << 20,
     JOURNAL_MAX = 16 << 20,
     JOURNAL_MIN = 16 << 10,
-    DRAIN_IDLE_MS = 100, /* how long to wait for output when something else holds the pipe */
+    DRAIN_IDLE_MS = 100, /* how long to wait for output while another process holds the pipe open */
     DRAIN_MOST_MS = 2000,
-    OBEY_MS = 3000,      /* how long a supervisor may take to end everything */
-    START_MS = 250,      /* how long a supervisor may take to say that the command has started */
+    OBEY_MS = 3000,      /* how long a supervisor may take to kill its tree */
+    START_MS = 250,      /* how long a supervisor may take to report that the command has started */
     PIPE_MOST = 1 << 20, /* what a pipe can hold that was written before the leader ended */
 };
 
@@ -65,7 +65,7 @@ struct execution *find_execution(uint64_t id)
     return e && e->started ? e : NULL;
 }
 
-/* ---- the end ---- */
+/* ---- end of an execution ---- */
 
 void close_watch(struct watch *w)
 {
@@ -106,8 +106,8 @@ bool outputs_open(const struct execution *e)
 }
 
 /*
- * Old ended executions go; those whose pipe is still held by somebody stay, or that somebody would get SIGPIPE.
- * Done once per turn, so that nothing is freed under a caller's hands.
+ * Evicts old ended executions. One whose pipe is still open in another process stays, because closing it would send
+ * that process SIGPIPE. Runs once per loop iteration, so that callers never see an execution freed.
  */
 void executions_tidy(void)
 {
@@ -141,7 +141,7 @@ void executions_tidy(void)
     }
 }
 
-/* By the signal itself, or by a shell's word for it. */
+/* Ended by the signal itself, or with the exit code that a shell reports for it. */
 static bool ended_by(int status, int signal_number)
 {
     return WIFSIGNALED(status) ? WTERMSIG(status) == signal_number : WEXITSTATUS(status) == 128 + signal_number;
@@ -177,7 +177,7 @@ void build_counts(const struct execution *e, struct builder *b)
     build_u64(b, T_OFFSET, e->journal.end);
 }
 
-/* How often limits were met while it ran: not by it alone, where several run at once. */
+/* Counts the limits reached while the execution ran. Concurrent executions may have reached them too. */
 static void note_limits(struct execution *e)
 {
     struct limit_counts now = limits_read();
@@ -197,7 +197,7 @@ static void finish(struct execution *e)
     timer_clear(&e->timeout);
     timer_clear(&e->drain);
     close_input(e);
-    if (e->terminal_fd >= 0) { /* whoever is left on the terminal gets a hang-up */
+    if (e->terminal_fd >= 0) { /* processes still on the terminal get SIGHUP */
         e->terminal_fd = e->input.fd = -1;
         close_watch(&e->outputs[0].watch);
     }
@@ -206,9 +206,9 @@ static void finish(struct execution *e)
 }
 
 /*
- * The command is over once its leader has ended and its output is drained. Where something else holds a pipe open
- * there is no end of file: then it is over when nothing came for a while. A slow reader is no reason to give up on
- * what the leader left in the pipe; somebody else who never stops writing is.
+ * Ends the execution once its leader has ended and its output is drained. While another process holds a pipe open there
+ * is no end of file; the execution then ends when no output arrives for a while. A slow reader does not cut off what
+ * the leader left in the pipe; a process that never stops writing does.
  */
 void consider_end(struct execution *e)
 {
@@ -232,7 +232,7 @@ void consider_end(struct execution *e)
     }
 }
 
-/* Somebody in the sandbox may have stopped it; then neither its word nor an order would ever come through. */
+/* A process of the sandbox may have stopped the supervisor, which could then neither report nor receive an order. */
 static void keep_going(const struct execution *e)
 {
     if (e->supervisor > 0 && e->control.fd >= 0) kill(e->supervisor, SIGCONT);
@@ -263,7 +263,7 @@ static void leader_ended(struct execution *e, const struct report *r)
     consider_end(e);
 }
 
-/* Where orphans leave their tree, what is left of an execution is not beneath its supervisor, which may be gone. */
+/* On kernels where orphans leave their tree, remaining processes are not beneath the supervisor, which may be gone. */
 static void order_orphans(const struct execution *e, enum order_kind kind, int signal_number)
 {
     bool kill_all = kind == ORDER_KILL_TREE;
@@ -282,10 +282,10 @@ void order(struct execution *e, enum order_kind kind, int signal_number)
         timer_set(&e->timeout, now_ns() + OBEY_MS * MS);
     }
     ssize_t ignored = e->control.fd < 0 ? 0 : send(e->control.fd, &o, sizeof o, MSG_NOSIGNAL | MSG_DONTWAIT);
-    (void)ignored; /* the supervisor is gone, and with it everything beneath */
+    (void)ignored; /* the supervisor is gone, and with it its tree */
 }
 
-/* Once per turn: whoever fills the disk is ended. */
+/* Kills running commands when the disk limit is exceeded. Called once per loop iteration. */
 static void enforce_disk(void)
 {
     const pid_t *helpers;
@@ -303,11 +303,11 @@ static void timeout_fired(struct timer *t)
         e->timed_out = true;
         order(e, ORDER_KILL_TREE, 0);
     } else if (e->supervisor > 0 && e->control.fd >= 0) {
-        kill(e->supervisor, SIGKILL); /* it is kept from obeying; what it watched comes to us */
+        kill(e->supervisor, SIGKILL); /* it cannot act; its children are reparented to the agent */
     }
 }
 
-/* ---- the supervisor's word ---- */
+/* ---- reports of the supervisor ---- */
 
 static void failed(struct execution *e, const struct report *r)
 {
@@ -344,7 +344,7 @@ static void watch_outputs(struct execution *e)
         if (e->outputs[i].watch.fd >= 0) loop_watch(&e->outputs[i].watch, EPOLLIN);
 }
 
-/* A short command's start, output and end go out together: whoever waits for it is woken once. */
+/* Sends the start, output and end of a short command in one write, so that the client wakes once. */
 static void ended(struct execution *e, const struct report *r)
 {
     connection_hold();
@@ -460,7 +460,7 @@ void execution_start(struct stream *s, struct fields request)
     }
     struct execution *e = calloc(1, sizeof *e);
     struct prepared p;
-    if (!e || !launch_prepare(&p, s, request, defaults, next_id)) { /* has answered */
+    if (!e || !launch_prepare(&p, s, request, defaults, next_id)) { /* launch_prepare has sent the error */
         if (!e) stream_error(s, E_LIMIT, ENOMEM, "the agent is out of memory");
         stream_release(s);
         free(e);

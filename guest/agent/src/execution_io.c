@@ -1,4 +1,4 @@
-/* Output from the pipes through the journal to the readers, and what they type the other way. */
+/* Moves output from the pipes through the journal to attached streams, and input in the other direction. */
 #include "execution_internal.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 enum { READ_PER_TURN = 256 << 10, OUTPUT_HEAD = 17, TYPED_MOST = 16 * AGENT_WINDOW };
 
-/* What attached readers still need: nothing before this offset may be thrown away. */
+/* Returns the lowest offset that attached streams still need; the journal must keep everything from there on. */
 static uint64_t needed_from(const struct execution *e)
 {
     uint64_t needed = UINT64_MAX;
@@ -45,13 +45,13 @@ static bool send_output(struct attachment *a)
     return true;
 }
 
-/* Asks for more output, or not; a terminal's descriptor also carries what is typed. */
+/* Enables or disables reading. A terminal's descriptor carries the input too. */
 static void watch_output(struct execution *e, struct output *o, uint32_t wanted)
 {
     loop_watch(&o->watch, wanted | (e->terminal_fd >= 0 && e->typed.length ? EPOLLOUT : 0));
 }
 
-/* Reads once; false when there is nothing to read, or no room for it. */
+/* Reads once. Returns false when there is nothing to read or no room in the journal. */
 static bool read_output(struct execution *e, struct output *o)
 {
     size_t available;
@@ -71,7 +71,7 @@ static bool read_output(struct execution *e, struct output *o)
         watch_output(e, o, EPOLLIN);
         return false;
     }
-    if (n <= 0) { /* EIO is how a terminal says that nobody has it open any more */
+    if (n <= 0) { /* a terminal reports EIO once no process has it open */
         if (e->terminal_fd >= 0) {
             e->input.fd = -1;
             e->terminal_fd = -1;
@@ -82,7 +82,7 @@ static bool read_output(struct execution *e, struct output *o)
     }
     if (discard) return true;
     if (!o->grown && (size_t)n >= 32768) {
-        o->grown = true; /* it writes much: a larger pipe saves turns */
+        o->grown = true; /* busy output: a larger pipe saves wake-ups */
         fcntl(o->watch.fd, F_SETPIPE_SZ, 256 << 10);
     }
     journal_filled(&e->journal, (size_t)n, time);
@@ -97,10 +97,10 @@ static void send_all(struct execution *e)
         while (send_output(a)) {}
 }
 
-/* Moves output from the pipes to the journal and on to the readers, as far as it goes without waiting. */
+/* Moves output from the pipes to the journal and on to the attached streams, as far as possible without blocking. */
 void pump(struct execution *e)
 {
-    if (!e->started) return; /* the answer comes before the output */
+    if (!e->started) return; /* RESPONSE precedes the output */
     for (int i = 0; i < 2; i++) {
         struct output *o = &e->outputs[i];
         uint64_t before = e->journal.end;
@@ -149,7 +149,7 @@ void write_input(struct execution *e)
         ssize_t n = write(e->input.fd, ring_head(&e->typed), e->typed.length);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0 && errno == EAGAIN) break;
-        size_t gone = n < 0 ? e->typed.length : (size_t)n; /* nobody reads any more: throw it away */
+        size_t gone = n < 0 ? e->typed.length : (size_t)n; /* the reader is gone: discard all of it */
         ring_drop(&e->typed, gone);
         e->typed_ungranted += gone;
         if (n < 0) {
@@ -204,7 +204,7 @@ void detach_reader(struct attachment *a)
     free(a);
 }
 
-/* Ends the attachments that have read everything. */
+/* Ends the attachments that have received all output. */
 void end_attachments(struct execution *e)
 {
     for (struct attachment *a = e->attachments, *next; a; a = next) {
@@ -225,7 +225,7 @@ static void attachment_data(void *context, const uint8_t *bytes, size_t length)
     struct attachment *a = context;
     struct execution *e = a->execution;
     if (e->input.fd < 0 || e->input_eof) {
-        stream_grant(a->stream, length); /* nobody reads it; the sender need not wait */
+        stream_grant(a->stream, length); /* discarded, so the sender gets its credit back */
         return;
     }
     if (e->typed_credit != a->stream) {
@@ -260,7 +260,7 @@ static void attachment_credit(void *context)
 
 static void let_go(struct execution *e)
 {
-    pump(e); /* nobody may be waiting for the journal any more */
+    pump(e); /* the journal may no longer have to wait for this reader */
     consider_end(e);
     tidy_later();
 }
@@ -270,7 +270,7 @@ static void attachment_cancel(void *context)
     struct attachment *a = context;
     struct execution *e = a->execution;
     struct stream *s = a->stream;
-    if (!e->started) order(e, ORDER_KILL_TREE, 0); /* the server does not know its name and could never end it */
+    if (!e->started) order(e, ORDER_KILL_TREE, 0); /* the server has no execution id with which to end it */
     detach_reader(a);
     stream_error(s, E_CANCELLED, 0, "detached");
     let_go(e);

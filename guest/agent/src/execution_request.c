@@ -1,4 +1,4 @@
-/* The requests about executions that exist: attach, list, signal, resize. */
+/* Requests about existing executions: attach, list, signal, resize. */
 #include "execution_internal.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static void build_item(const struct execution *e, struct builder *b)
     }
     if (e->input.fd < 0 || e->input_eof) build_u64(b, T_NO_STDIN, 1);
     if (e->finished) build_exit(e, b);
-    /* The words of the command may be long; an item is not. */
+    /* Arguments can be longer than an ITEM may be. */
     size_t position = 0;
     struct field f;
     struct fields described = {e->description.data, e->description.length};
@@ -56,7 +56,7 @@ void execution_attach(struct stream *s, struct fields request)
     consider_end(e);
 }
 
-/* A listing in progress: it goes on whenever there is credit. */
+/* EXEC_LIST in progress; continues whenever the stream has credit. */
 struct listing {
     struct stream *stream;
     uint64_t after;

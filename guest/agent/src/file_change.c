@@ -1,4 +1,4 @@
-/* MKDIR, SYMLINK, CHMOD, CHOWN: the small changes to one entry. */
+/* MKDIR, SYMLINK, CHMOD, CHOWN: changes to a single entry. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static void mkdir_path(struct stream *s, struct fields f, const char *path)
             done = is_folder(path);
             errno = EEXIST;
         }
-        /* The umask has had its say; an explicit mode is meant as it is written. */
+        /* An explicit mode is applied exactly, not masked by the umask. */
         if (done && fields_has(f, T_MODE)) {
             int fd = openat(p.folder, p.leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
             if (fd >= 0) {
@@ -94,8 +94,8 @@ void operate_symlink(const struct request *r)
 }
 
 /*
- * chmod of an O_PATH descriptor: by its name in /proc, or by fchmodat2 (Linux 6.6) where /proc is missing.
- * Opening the file instead would need the right to read it.
+ * Changes the mode of an O_PATH descriptor: through /proc/self/fd, or with fchmodat2 (Linux 6.6) without /proc. Opening
+ * the file instead would require read permission.
  */
 static bool chmod_opened(int fd, mode_t mode)
 {
@@ -125,7 +125,7 @@ void operate_chmod(const struct request *r)
     file_operation(r, chmod_path);
 }
 
-/* `user`, `user:group` or `:group`; ids that are not named stay as they are (-1). */
+/* Parses `user`, `user:group` or `:group`; an id that is not given stays -1. */
 static bool owner_parse(const char *text, uid_t *uid, gid_t *gid)
 {
     struct user u;
@@ -142,7 +142,7 @@ static bool owner_parse(const char *text, uid_t *uid, gid_t *gid)
     return true;
 }
 
-/* gVisor does that only by the name. */
+/* gVisor supports this only by path. */
 static bool chown_opened(int fd, uid_t uid, gid_t gid)
 {
     if (fchownat(fd, "", uid, gid, AT_EMPTY_PATH) == 0) return true;

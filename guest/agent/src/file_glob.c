@@ -12,7 +12,8 @@
 
 static void glob_tree(struct stream *s, const struct glob *g, const char *path)
 {
-    uint64_t positions[TREE_DEPTH_MAX + 1]; /* by depth: where the folder at that depth stands in the pattern */
+    uint64_t
+        positions[TREE_DEPTH_MAX + 1]; /* by depth: positions of the pattern that the folder at that depth matches */
     struct tree t;
     int top = path_open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
     if (top < 0 || !tree_start(&t, top, true)) {
@@ -24,7 +25,7 @@ static void glob_tree(struct stream *s, const struct glob *g, const char *path)
     enum tree_step step;
     uint64_t seen = 0;
     while (items_going(&items) && (step = tree_next(&t)) != TREE_END) {
-        /* A pattern that matches nothing sends nothing, so nothing else would notice a cancel. */
+        /* A pattern without matches sends nothing, so only this check notices a cancel. */
         if ((++seen & 1023) == 0 && stream_over(s)) items.over = true;
         if (step != TREE_ENTRY) continue;
         uint64_t now = glob_step(g, positions[t.depth], t.name, false);

@@ -43,7 +43,7 @@ static bool copy_content(struct stream *s, int from, int to)
     return ok;
 }
 
-/* To another file system: a copy beside the target, put in place, and then the source goes. */
+/* Moves to another file system: copies the file next to the target, renames the copy, then removes the source. */
 static bool copy_file(const struct move *m, int from, const struct stat *st)
 {
     struct temp t;

@@ -8,7 +8,7 @@
 #include "operations.h"
 #include "user.h"
 
-/* True when the thread has the rights of `name`; otherwise the stream has ended. */
+/* Assumes the file access rights of `name`. Returns false when that fails; the stream has ended then. */
 static bool rights_take(struct stream *s, const char *name)
 {
     struct user u;
@@ -27,7 +27,10 @@ static bool rights_take(struct stream *s, const char *name)
     return true;
 }
 
-/* True when what is made belongs to whom HEIR names, if it does; otherwise the stream has ended. */
+/*
+ * Sets the owner of created files from FILE_OWNER, if present. Returns false when that fails; the stream has ended
+ * then.
+ */
 static bool heir_take(const struct request *r)
 {
     char *name = fields_text(r->fields, T_HEIR);
@@ -50,7 +53,7 @@ static void operation_as(const struct request *r, file_work *work, const char *o
 {
     char *path = fields_text(r->fields, T_PATH);
     char *named = fields_text(r->fields, T_USER);
-    /* Who makes things for others administers the sandbox, and is not its user unless it says so. */
+    /* A request with FILE_OWNER is privileged: it does not run as the sandbox's default user unless it names a USER. */
     const char *user = named || fields_has(r->fields, T_HEIR) ? named : otherwise;
     if (!path) {
         stream_error(r->stream, E_INVALID, 0, "PATH is missing or contains a NUL");

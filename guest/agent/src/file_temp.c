@@ -13,7 +13,7 @@
 
 enum {
     NO_REPLACE = 1,   /* RENAME_NOREPLACE */
-    PIECE = 64 << 10, /* as cp does: more at once asks for larger pieces of memory, which are scarce */
+    PIECE = 64 << 10, /* the same size as cp: larger writes need larger contiguous allocations, which are scarce */
 };
 
 bool temp_make(struct temp *t, int folder)
@@ -34,7 +34,7 @@ bool rename_new(int from, const char *name, int to, const char *target)
 {
     if (syscall(SYS_renameat2, from, name, to, target, NO_REPLACE) == 0) return true;
     if (errno != EINVAL && errno != ENOSYS) return false;
-    /* A file can be linked in one step; of a folder we can only look first. */
+    /* A file can be linked atomically; for a folder, a check before the rename is all there is. */
     struct stat st;
     if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(st.st_mode)) {
         if (linkat(from, name, to, target, 0) == 0) return unlinkat(from, name, 0) == 0;

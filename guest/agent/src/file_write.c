@@ -36,12 +36,13 @@ static enum outcome receive(const struct upload *u, int fd, uint64_t *taken)
     return u->size == UINT64_MAX || *taken == u->size ? RECEIVED : TOO_SHORT;
 }
 
-/* Takes the server's data to the end. False: `temp` is dropped, then the stream has ended with an error. */
+/* Receives all DATA of the server. On failure discards `temp`, ends the stream with an error and returns false. */
 static bool receive_into(const struct upload *u, int fd, struct temp *temp)
 {
     uint64_t taken;
     enum outcome outcome = receive(u, fd, &taken);
-    if (outcome != RECEIVED && temp) temp_drop(temp); /* whoever has the answer finds nothing left */
+    if (outcome != RECEIVED && temp)
+        temp_drop(temp); /* before the error is sent, so that the client finds nothing left behind */
     switch (outcome) {
     case RECEIVED:
         break;
@@ -68,13 +69,13 @@ static bool sync_both(int fd, int folder)
     if (fsync(fd) < 0) return false;
     int parent = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (parent >= 0) {
-        fsync(parent); /* a folder we may not read cannot be synced by us; its file is */
+        fsync(parent); /* a folder without read permission cannot be synced; the file itself is */
         close(parent);
     }
     return true;
 }
 
-/* Closes it first: who runs what was written as soon as it hears of it must not find it busy. */
+/* Closes the file before answering: a client that executes it at once must not get ETXTBSY. */
 static void answer_written(const struct upload *u, int *fd)
 {
     struct stat st;
@@ -91,7 +92,7 @@ static void answer_written(const struct upload *u, int *fd)
     builder_free(&b);
 }
 
-/* Nothing there is fine; a regular file is, unless it must be new. False: the stream has ended. */
+/* Accepts a missing target, or a regular file unless the file must be new. Returns false when the stream has ended. */
 static bool target_fits(const struct upload *u, const struct place *p, struct stat *st, bool *exists)
 {
     *exists = false;
@@ -125,7 +126,7 @@ static void write_atomic(const struct upload *u, const struct place *p)
     if (receive_into(u, t.fd, &t)) {
         mode_t mode = u->mode;
         if (exists && !u->mode_given) mode = before.st_mode & 07777;
-        /* The owner first: changing it takes setuid bits away. Only root can give files away, so best effort. */
+        /* Owner first, because chown clears setuid bits. Only root can change the owner, so failure is tolerated. */
         if (exists && fchown(t.fd, before.st_uid, before.st_gid) < 0) mode &= 0777;
         if (!user_give(t.fd, "") || fchmod(t.fd, mode) < 0 || ((u->flags & WRITE_SYNC) && fsync(t.fd) < 0)
             || !temp_place(&t, p->leaf, !(u->flags & WRITE_NEW))

@@ -15,7 +15,9 @@ enum { XATTR_LIST = 0, XATTR_GET = 1, XATTR_SET = 2, XATTR_REMOVE = 3 };
 
 static bool name_allowed(const char *name)
 {
-    /* Where the files are the host's, only the names any owner may use: the others carry meaning for the host. */
+    /*
+     * Where the files belong to the host, only the user namespace is allowed; other names have a meaning for the host.
+     */
     return file_view.root_fd < 0 || !strncmp(name, "user.", 5);
 }
 

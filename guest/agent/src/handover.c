@@ -14,7 +14,7 @@ static struct parcel {
 
 static size_t used;
 
-/* NULL when the parcel is full; that is looked at once, at the end. */
+/* Returns NULL when the message is full, which is checked once at the end. */
 static void *take(size_t length, size_t alignment)
 {
     used = (used + alignment - 1) / alignment * alignment;
@@ -49,7 +49,7 @@ static struct user *copy_user(const struct user *user)
     return copy ? memcpy(copy, user, sizeof *copy) : NULL;
 }
 
-/* Returns how much of the parcel is to be sent; 0 when it does not all fit. */
+/* Returns the size of the message; 0 when the launch does not fit. */
 static size_t pack(const struct launch *launch)
 {
     used = 0;

@@ -1,18 +1,18 @@
 /*
- * A launch on its way to a supervisor that has had a command before. Sender and receiver have the parcel at the same
- * address, one having been forked from the other, so the pointers in it hold on both sides.
+ * Passes a launch to a supervisor that has run a command before. One process was forked from the other, so both have
+ * the message buffer at the same address and pointers into it are valid on both sides.
  */
 #ifndef ISOLA_HANDOVER_H
 #define ISOLA_HANDOVER_H
 
 #include "supervisor.h"
 
-/* Sends it with its three descriptors; false when it is too long for a parcel or nobody is there. */
+/* Sends the launch with its three descriptors. Returns false when it does not fit or the supervisor is gone. */
 bool handover_send(int control_fd, const struct launch *launch);
 
 /*
- * Waits for one, its descriptors being 0, 1 and 2, which must be free. Orders that come before it were for what is over.
- * Returns NULL when the agent is gone. What it returns stays until the next.
+ * Receives a launch; its descriptors become 0, 1 and 2, which must be free. Discards orders for the previous command.
+ * Returns NULL when the agent is gone. The result is valid until the next call.
  */
 const struct launch *handover_receive(int control_fd);
 

@@ -16,11 +16,11 @@
 #include "process_signal.h"
 #include "process_stat.h"
 
-/* A process that waits for a disk stops once it has what it waits for. */
+/* A process in uninterruptible sleep stops only after its I/O completes. */
 static const uint64_t PATIENCE_NS = 5000000000;
 
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-static atomic_int *on; /* shared with the supervisors, which are processes of their own */
+static atomic_int *on; /* shared with the supervisors, which are separate processes */
 
 struct process {
     pid_t pid, parent, session;
@@ -52,7 +52,7 @@ bool hold_is_on(void)
     return on && atomic_load(on);
 }
 
-/* ---- who is there -------------------------------------------------------------------------------------- */
+/* ---- finding processes --------------------------------------------------------------------------------- */
 
 static bool read_process(int proc, const char *name, struct process *p)
 {
@@ -74,7 +74,7 @@ static struct process *find(const struct table *t, pid_t pid)
     return bsearch(&key, t->all, (size_t)t->count, sizeof key, by_pid);
 }
 
-/* What descends from us; on a host that shows its own processes there are others. */
+/* Marks the descendants of the agent; where the host's processes are visible there are others. */
 static void mark_ours(struct table *t)
 {
     pid_t self = getpid();
@@ -143,8 +143,8 @@ static bool is_still(char state)
 }
 
 /*
- * Stops those whose parents are still: a shell that saw its child stop while it runs would take that for its user's
- * wish. Returns how many are not still yet, -1 when that cannot be found out.
+ * Stops processes whose parents are stopped: a running shell would report a stopped child as a job. Returns how many
+ * are not stopped yet, -1 when that cannot be determined.
  */
 static int stop_some(struct hold *h, struct table *t)
 {
@@ -153,7 +153,7 @@ static int stop_some(struct hold *h, struct table *t)
     if (!read_table(t)) return -1;
     for (int i = 0; i < t->count; i++) {
         const struct process *p = &t->all[i];
-        /* Every command leads a session; what is in ours are its supervisors. */
+        /* Every command leads a session; processes in the agent's own session are supervisors. */
         if (!p->ours || p->session == session || is_still(p->state)) continue;
         moving++;
         const struct process *parent = find(t, p->parent);
@@ -174,7 +174,7 @@ static int stop_some(struct hold *h, struct table *t)
 static void go_on(struct hold *h)
 {
     atomic_store(on, 0);
-    while (h->count > 0) { /* children first, so that their parents see nothing of it */
+    while (h->count > 0) { /* children first, so that their parents do not notice */
         const struct held_process *last = &h->stopped[--h->count];
         process_signal(h->proc, last->pid, last->start, SIGCONT);
     }

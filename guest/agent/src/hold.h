@@ -1,6 +1,6 @@
 /*
- * Holds all commands for as long as somebody looks at files that nobody is to change meanwhile: every process of every
- * command is stopped, and none is started. Supervisors go on, so that a held command can still be killed.
+ * Freezes all commands while their files are captured: stops every process of every command and delays new commands.
+ * Supervisors keep running, so that a frozen command can still be killed.
  */
 #ifndef ISOLA_HOLD_H
 #define ISOLA_HOLD_H
@@ -12,22 +12,24 @@
 struct held_process {
     pid_t pid;
     uint64_t start;
-}; /* a pid alone may be another's when it is let go */
+}; /* identifies a process, since its pid may be reused before the thaw */
 
 struct hold {
-    struct held_process *stopped; /* in the order in which they were: a parent before its children */
+    struct held_process *stopped; /* in the order they were stopped: parents before their children */
     int count, capacity;
-    int proc; /* /proc, while it is held */
+    int proc; /* /proc, while frozen */
     uint64_t began_ns;
 };
 
-/* Before the first command: what its supervisor has to see. */
+/* Called before the first command: sets up the state shared with its supervisor. */
 void hold_prepare(void);
-/* Returns once nothing of a command runs; one at a time holds, others wait. False: errno, and nothing is held. */
+/*
+ * Returns once no process of a command runs. Concurrent callers wait. Returns false with errno; nothing is frozen then.
+ */
 bool hold_begin(struct hold *h);
-/* Lets go of what was stopped, not of what was so before. Returns for how long it was held, in ns. */
+/* Continues the processes that freeze_begin stopped. Returns for how long they were frozen, in ns. */
 uint64_t hold_end(struct hold *h);
-/* For a supervisor that is to start a command. */
+/* For a supervisor about to start a command. */
 bool hold_is_on(void);
 
 #endif

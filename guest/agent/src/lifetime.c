@@ -32,7 +32,7 @@ static struct timer linger = {.fire = abandoned};
 
 static void set_deadline(uint64_t milliseconds)
 {
-    /* Longer than fits is for ever. */
+    /* A value that would overflow means no deadline. */
     if (milliseconds == 0 || milliseconds > UINT64_MAX / (4 * MS))
         timer_clear(&deadline);
     else

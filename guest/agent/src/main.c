@@ -1,6 +1,6 @@
 /*
- * The guest agent: PID 1 of a sandbox, or a subreaper where the sandbox has no pid namespace. It reads its boot
- * record, listens, and serves its one server until its deadline or its end. PROTOCOL.md is the contract.
+ * The guest agent: PID 1 of a sandbox, or a subreaper where the sandbox has no pid namespace. It reads its boot record,
+ * listens, and serves one server until its deadline or its shutdown. PROTOCOL.md specifies the protocol.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -106,7 +106,7 @@ static struct options parse(int count, char **words)
     return o;
 }
 
-/* As PID 1, whoever has a number here is of the sandbox, and the end of it is not theirs to decide. */
+/* For PID 1, a sender with a pid in this namespace is a guest process, which must not be able to end the agent. */
 static bool is_from_inside(const struct signalfd_siginfo *info)
 {
     return getpid() == 1 && info->ssi_code <= 0 && info->ssi_pid != 0;
@@ -124,11 +124,11 @@ static void signal_ready(struct watch *w, uint32_t what)
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) executions_reaped(pid, status);
 }
 
-/* All signals arrive here, in the main thread; commands get theirs back before they start. */
+/* All signals arrive here, in the main thread; commands get the default dispositions before they start. */
 static void catch_signals(void)
 {
     static struct watch watch = {.ready = signal_ready};
-    /* What whoever started us ignores would be ignored by every command. */
+    /* Every command would inherit the signals that the parent process ignores. */
     for (int i = 1; i < 32; i++) signal(i, i == SIGPIPE ? SIG_IGN : SIG_DFL);
     sigset_t all;
     sigfillset(&all);
@@ -154,7 +154,7 @@ static void see_files(const struct boot *b)
     if (file_view.root_fd < 0) detach_failed("cannot open the workspace %s: %s", b->root, strerror(errno));
 }
 
-/* A folder that was made for the sandbox is its user's, who could not use it otherwise. */
+/* Gives a folder created for the sandbox to its user, who could not use it otherwise. */
 static void give_workspace(const struct boot *b)
 {
     char *folder = b->user ? fields_text(b->fields, T_WORKSPACE) : NULL;
@@ -168,7 +168,7 @@ static void give_workspace(const struct boot *b)
     free(folder);
 }
 
-/* Many commands and deep trees need many descriptors; commands get back what the agent was given. */
+/* Many commands and deep trees need many descriptors. Commands get the original limit. */
 static struct rlimit take_descriptors(void)
 {
     struct rlimit given = {1024, 1024};
@@ -212,7 +212,7 @@ static int open_channel(const struct options *o, const struct boot *b)
     return fd;
 }
 
-/* The channel's descriptors are moved away from 0 and 1, so that no command can inherit them. */
+/* Moves the channel's descriptors away from 0 and 1, so that no command inherits them. */
 static bool serve_stdio(void)
 {
     int in = fcntl(0, F_DUPFD_CLOEXEC, 3), out = fcntl(1, F_DUPFD_CLOEXEC, 3);
@@ -228,7 +228,7 @@ static bool serve_stdio(void)
     return in >= 0 && out >= 0 && connection_fixed(in, out, false);
 }
 
-/* Where the sandbox is shown its own control groups, of either version; -1 where it is not. */
+/* Opens a file of the sandbox's control group, of either cgroup version; -1 where the group is not visible. */
 static int open_events(const char *first, const char *second)
 {
     int fd = open(first, O_RDONLY | O_CLOEXEC);
@@ -242,11 +242,11 @@ static void find_events(struct options *o)
     o->process_events = open_events("/sys/fs/cgroup/pids/pids.events", "/sys/fs/cgroup/pids.events");
 }
 
-/* Tells whoever booted the sandbox, then lets go of what it gave us. */
+/* Reports readiness to the process that booted the sandbox, then closes the inherited descriptors. */
 static void report_ready(void)
 {
     ssize_t ignored = write(1, "ready\n", 6);
-    (void)ignored; /* nobody waits any more; the agent lives on its own */
+    (void)ignored; /* the reader is gone; the agent continues without it */
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int fd = 0; fd < 3; fd++)
         if (null < 0 || dup2(null, fd) < 0) close(fd);
@@ -277,7 +277,7 @@ int main(int count, char **words)
     agent_started_ns = now_ns();
     if (getpid() != 1) prctl(PR_SET_CHILD_SUBREAPER, 1);
     prctl(PR_SET_DUMPABLE, 0);
-    umask(022); /* as commands have it */
+    umask(022); /* as for commands */
     if (!loop_open()) detach_failed("epoll: %s", strerror(errno));
     catch_signals();
 
@@ -294,7 +294,7 @@ int main(int count, char **words)
     limits_setup(options.memory_events, options.process_events, fields_u64(boot.fields, T_DISK_LIMIT, 0),
                  fields_u64(boot.fields, T_DISK_SINCE_NS, 0));
     process_limit_setup(fields_u64(boot.fields, T_PROCESS_LIMIT, 0));
-    sudo_setup(&defaults); /* last: it needs all limits */
+    sudo_setup(&defaults); /* last, because it needs all limits */
     lifetime_begin(&boot);
     connection_setup(boot.secret, boot.sandbox ? boot.sandbox : "", &events);
     bool serving = options.stdio       ? serve_stdio()
@@ -304,5 +304,5 @@ int main(int count, char **words)
     if (options.report) report_ready();
     detach_ready();
     loop_run(turn);
-    lifetime_end("signal"); /* the loop only returns when it cannot go on */
+    lifetime_end("signal"); /* the loop returns only when it cannot continue */
 }

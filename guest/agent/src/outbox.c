@@ -9,11 +9,11 @@
 
 enum {
     FIRST = 16 << 10,
-    KEPT = 1 << 20,   /* a larger one is given back once it is empty */
-    BOUND = 16 << 20, /* a server that asks and never reads is cut off here */
+    KEPT = 1 << 20,   /* a larger buffer is freed once it is empty */
+    BOUND = 16 << 20, /* a server that sends requests but never reads is disconnected at this size */
 };
 
-/* Room for `length` bytes more behind what is queued; NULL when it is too much. */
+/* Returns space for `length` more bytes at the end of the queue, or NULL when that exceeds the bound. */
 static uint8_t *room(struct outbox *o, size_t length)
 {
     if (o->length + length > BOUND) return NULL;
@@ -42,7 +42,7 @@ static bool queue(struct outbox *o, const void *bytes, size_t length)
     return true;
 }
 
-/* False also when the pipe has not what the frame's header promised. */
+/* Returns false also when the pipe holds fewer bytes than the frame header announces. */
 static bool queue_from_pipe(struct outbox *o, int pipe, size_t length)
 {
     if (length && !room(o, length)) return false;
@@ -63,7 +63,7 @@ static void put_header(uint8_t header[FRAME_HEADER], enum frame_type type, uint3
     put_u32(header + 5, stream);
 }
 
-/* Sends at once what it can; returns how much, or -1 when the peer is gone. */
+/* Sends what can be sent at once. Returns how much, or -1 when the peer is gone. */
 static ssize_t try_send(struct outbox *o, const struct iovec *parts, int count)
 {
     if (o->length || o->held) return 0;
@@ -99,7 +99,7 @@ bool outbox_send_pipe(struct outbox *o, enum frame_type type, uint32_t stream, i
     if (n < 0 || !queue(o, header + n, sizeof header - (size_t)n)) return false;
     while (length && !o->length) {
         n = splice(pipe, NULL, o->fd, NULL, length, SPLICE_F_NONBLOCK);
-        if (n <= 0) break; /* it is full, or not made for this, or gone, which shows when the rest is written */
+        if (n <= 0) break; /* full, unsupported, or closed; writing the rest tells which */
         length -= (size_t)n;
     }
     return queue_from_pipe(o, pipe, length);

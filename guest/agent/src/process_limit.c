@@ -9,10 +9,10 @@
 #define MS 1000000ull
 
 enum {
-    LOOK_MS = 10,        /* while the number changes, or is near the limit */
-    LOOK_MOST_MS = 1000, /* while it does not */
-    STARVED_MS = 1000,   /* how long commands find no room before some is made */
-    STARVED_LEAST = 16,  /* threads of an execution that is worth ending then */
+    LOOK_MS = 10,        /* interval while the number changes or is near the limit */
+    LOOK_MOST_MS = 1000, /* interval otherwise */
+    STARVED_MS = 1000,   /* how long commands fail to start before an execution is killed */
+    STARVED_LEAST = 16,  /* minimum number of threads of an execution killed for that */
 };
 
 static uint64_t limit, met;
@@ -49,7 +49,7 @@ static bool is_busy(const struct execution *e)
     return e->supervisor > 0 && e->control.fd >= 0;
 }
 
-/* Ends the execution with the most processes, or threads, unless one is about to end; those of no execution go first. */
+/* Kills the execution with the most processes, or threads, unless one is already ending; sudo helpers go first. */
 static void end_largest(bool by_threads, int least)
 {
     struct execution *largest = NULL;
@@ -103,7 +103,7 @@ static void look(struct timer *t)
         supervisors++;
         leaders += e->started && !e->leader_ended;
     }
-    if (!supervisors) return; /* the next command begins anew */
+    if (!supervisors) return; /* the next command starts it again */
     int count = tree_count_others() - supervisors - leaders;
     if (count > 0 && (uint64_t)count > limit) {
         kill_strays();

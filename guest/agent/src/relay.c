@@ -20,8 +20,8 @@ struct relay {
     struct watch watch;
     struct timer patience;
     bool connecting, try_v6, accepted;
-    bool server_eof, peer_eof; /* who has said that nothing more comes */
-    struct ring out;           /* from the server, on its way to the socket */
+    bool server_eof, peer_eof; /* which side has sent its last byte */
+    struct ring out;           /* from the server to the socket */
     size_t ungranted;
     uint16_t port;
     struct relay *next, **link;
@@ -156,7 +156,7 @@ static void relay_ready(struct watch *w, uint32_t what)
         connected(r);
         return;
     }
-    /* A reset with nothing left to read would otherwise wake us for ever. */
+    /* Otherwise a reset with nothing left to read would wake the loop forever. */
     if ((what & EPOLLERR) || ((what & EPOLLHUP) && r->peer_eof)) {
         if (r->peer_eof)
             relay_end(r);

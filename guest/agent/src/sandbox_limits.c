@@ -45,7 +45,7 @@ bool limits_have_memory(void)
     return memory_fd >= 0;
 }
 
-/* ---- the watch: the walk is a thread's, because it may take long ---- */
+/* ---- disk measurement, on its own thread because it may take long ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t asked = PTHREAD_COND_INITIALIZER;
@@ -63,7 +63,7 @@ static void *watch_disk(void *unused)
         uint64_t start = now_ns(), bytes = disk_measure();
         uint64_t cost = (now_ns() - start) / MS * COST_FACTOR;
         atomic_store(&pause_ms, cost < LOOK_MS ? LOOK_MS : cost > LOOK_MOST_MS ? LOOK_MOST_MS : cost);
-        /* Over it and not growing is somebody who tidies up. */
+        /* Over the limit but not growing: a command may be removing files. */
         if (bytes > disk_limit() && bytes > before) {
             disk_refused();
             atomic_store(&filled, true);

@@ -1,4 +1,4 @@
-/* What the agent gives up before it runs anything of the sandbox's: capabilities, and system calls by a filter. */
+/* Drops capabilities and installs the system call filter before the agent runs any command. */
 #include "seal.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@
 #include "filter.h"
 
 /*
- * A kernel (old gVisor) that refuses a flag which ls sets on everything it looks at. Refused by us as if there were no
- * such call, the C library asks in another way.
+ * Detects kernels (old gVisor) whose statx rejects a flag that ls always sets. When the filter fails the call with
+ * ENOSYS, the C library falls back to another one.
  */
 static bool statx_is_picky(void)
 {
@@ -29,7 +29,7 @@ bool capabilities_seal(void)
     struct __user_cap_data_struct sets[2];
     if (syscall(SYS_capget, &header, sets) != 0) return false;
     uint64_t kept = sets[0].permitted | (uint64_t)sets[1].permitted << 32;
-    if (!(kept >> CAP_SETPCAP & 1)) return true; /* not ours to give up */
+    if (!(kept >> CAP_SETPCAP & 1)) return true; /* without CAP_SETPCAP the bounding set cannot be changed */
     kept &= ~(1ull << CAP_SETPCAP);
     for (int i = 0; i < 64 && prctl(PR_CAPBSET_READ, i) >= 0; i++)
         if (!(kept >> i & 1) && prctl(PR_CAPBSET_DROP, i) != 0) return false;

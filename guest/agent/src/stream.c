@@ -12,13 +12,13 @@
 enum {
     BUCKETS = 256,
     STREAMS_MAX = 8192,
-    UPLOAD_WINDOW = 2 * AGENT_WINDOW, /* of an upload that proves to be large: what is written and what comes overlap */
+    UPLOAD_WINDOW = 2 * AGENT_WINDOW, /* for a large upload: receiving overlaps with writing */
 };
 
 pthread_mutex_t stream_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t room = PTHREAD_COND_INITIALIZER; /* the outbox may have room again */
+static pthread_cond_t room = PTHREAD_COND_INITIALIZER; /* signalled when the send queue may have room */
 static struct stream *table[BUCKETS];
-static struct stream *dropped_owners; /* to be told, linked by next */
+static struct stream *dropped_owners; /* to be notified, linked by next */
 static int count;
 static uint32_t next_own = 0x80000000u;
 
@@ -237,7 +237,7 @@ bool stream_send_pipe(struct stream *s, int pipe, size_t length)
     return ok;
 }
 
-/* Gives back what was read, and credit for it once that is worth a frame. */
+/* Recycles the block just read and grants credit for it once that is worth a frame. */
 static void read_done_locked(struct stream *s)
 {
     if (!s->reading) return;

@@ -17,7 +17,7 @@
 
 extern char **environ;
 
-/* -1 when nothing listens. */
+/* Returns -1 when the agent does not listen. */
 static int connect_to_agent(void)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = SUDO_SOCKET};
@@ -34,7 +34,7 @@ static bool starts(const char *text, const char *prefix)
     return !strncmp(text, prefix, strlen(prefix));
 }
 
-/* What names the screen and the language is kept; the rest is the caller's own. */
+/* Terminal and locale variables are preserved; the target user's environment replaces the rest. */
 static bool is_kept(const char *entry, bool all)
 {
     return all || starts(entry, "TERM=") || starts(entry, "LANG=") || starts(entry, "LC_")
@@ -54,7 +54,7 @@ struct wish {
     bool done;
 };
 
-/* Reads the options; `first` is where the command begins. -1, or the code to end with. */
+/* Parses the options; `first` is the index of the command. Returns -1, or the code to exit with. */
 static int options_read(int count, char **words, struct wish *w)
 {
     static const char *const with_value[] = {"-g", "-p", "-C", "-r", "-t", "-T", "-h", "-D", "-R", NULL};
@@ -82,7 +82,7 @@ static int options_read(int count, char **words, struct wish *w)
         } else if (!strcmp(word, "-v") || !strcmp(word, "-k") || !strcmp(word, "-K") || !strcmp(word, "-l")) {
             w->done = true;
         } else if (starts(word, "--")) {
-            /* --non-interactive, --set-home and their like: it is so anyway */
+            /* --non-interactive, --set-home and the like: already the default behaviour */
         } else {
             for (int k = 0; with_value[k]; k++)
                 if (!strcmp(word, with_value[k])) return refuse("option is not known here: ", word);
@@ -160,7 +160,7 @@ static int answer_read(int fd)
     return refuse("cannot run it: ", value == ENOENT ? "no such user" : strerror((int)value));
 }
 
-/* Passes signals on until there is an answer. */
+/* Forwards signals until the reply arrives. */
 static int wait_for_end(int fd)
 {
     sigset_t passed;
@@ -182,8 +182,8 @@ static int wait_for_end(int fd)
 }
 
 /*
- * The link to us may be in a sandbox where nothing listens because set-user-id programs work, brought there by a
- * snapshot: then the image's own is meant.
+ * A snapshot may have brought this link into a sandbox where set-user-id programs work and the agent does not listen.
+ * Executes the image's own sudo then.
  */
 static void become_own_of_image(char **words)
 {

@@ -19,29 +19,29 @@
 
 enum { PATTERNS_MAX = 256, EXACT_TIMES = 1, HOLD_COMMANDS = 2, MARKS = 4 };
 
-/* Clocks of file systems are coarse: what changed so shortly before a look may have changed again after it. */
+/* File timestamps are coarse: a file changed this shortly before it was read may have changed again afterwards. */
 static const uint64_t RECENT_NS = 2000000000;
 
 struct patterns {
     struct glob globs[PATTERNS_MAX];
-    bool anywhere[PATTERNS_MAX]; /* a pattern without a slash: any entry of that name */
+    bool anywhere[PATTERNS_MAX]; /* a pattern without a slash matches any entry with that name */
     int count;
 };
 
 struct tar_out {
     struct stream *s;
-    const char *path; /* as the caller gave it */
+    const char *path; /* as in the request */
     struct tar_writer writer;
-    char *culprit; /* what the writer's first failure was about */
+    char *culprit; /* path of the first failure */
     struct patterns includes, excludes;
-    int whole; /* depth of the folder that is wanted with all that is in it; 0 when there is none */
-    size_t before[TREE_DEPTH_MAX + 1]; /* by depth of a folder: what was put aside before it */
-    uint64_t since;                    /* files that did not change from then on are not read; 0 for none */
-    uint64_t began;                    /* by the clock of files */
-    char *layer, *image; /* what was written over an image: the folder with it, and the image; NULL for none */
-    bool folders;        /* whole folders, by their names from the root on, without other mounts in them */
-    dev_t device;        /* of the folder that is walked */
-    uint64_t changed;    /* only what changed from then on, without other mounts; 0 for everything */
+    int whole;                         /* depth of the folder that is included with all its content; 0 for none */
+    size_t before[TREE_DEPTH_MAX + 1]; /* by depth of a folder: length of the deferred headers before it */
+    uint64_t since;                    /* content of files unchanged since then is omitted; 0 for never */
+    uint64_t began;                    /* when the capture started, by the clock of file timestamps */
+    char *layer, *image; /* changes of an image: the overlay's upper folder and the image; NULL for none */
+    bool folders;        /* whole folders, named from the root, without mounts in them */
+    dev_t device;        /* of the folder being walked */
+    uint64_t changed;    /* only entries changed since then, without other mounts; 0 for all */
     struct fields request;
     struct inode_table links;
 };
@@ -56,7 +56,7 @@ static void failed(struct tar_out *o, int number, const char *relative)
 
 /* ---- entries ------------------------------------------------------------------------------------------- */
 
-/* Whoever changes anything of a file changes its ctime, which nobody can set back. */
+/* Any change of a file updates its ctime, which no process can set back. */
 static uint64_t changed_at(const struct stat *st)
 {
     return (uint64_t)st->st_ctim.tv_sec * 1000000000 + (uint64_t)st->st_ctim.tv_nsec;
@@ -86,7 +86,7 @@ static void put_file(struct tar_out *o, int folder, const char *name, const char
     if (fstat(fd, &st) < 0) {
         failed(o, errno, relative);
     } else if (S_ISREG(st.st_mode)) {
-        /* Only now is the name remembered: a link to a file that vanished would not unpack. */
+        /* Recorded only now: a link to a file that has vanished could not be unpacked. */
         const char *first = st.st_nlink > 1 ? inode_table_seen(&o->links, st.st_dev, st.st_ino, relative) : NULL;
         tar_put_entry(&o->writer, relative, first ? TAR_HARD_LINK : TAR_FILE, &st, first, first ? -1 : fd);
         if (!first) tar_put_content(&o->writer, fd, (uint64_t)st.st_size);
@@ -130,12 +130,12 @@ static void put_folder(struct tar_out *o, struct tree *t, const struct stat *st)
         return;
     }
     memcpy(slashed + length, "/", 2);
-    /* Entering gives the descriptor that the attributes are read from; a folder that is gone is left out. */
+    /* Extended attributes are read from the opened descriptor; a folder that no longer exists is omitted. */
     int fd = openat(t->folder, t->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (!o->whole && o->includes.count && included(o, t)) o->whole = t->depth;
     o->before[t->depth] = o->writer.kept_length;
     if (fd >= 0) {
-        /* It may lead to something that is wanted. */
+        /* It may contain an included entry. */
         tar_keep(&o->writer, !included(o, t) || (o->changed && changed_at(st) < o->changed));
         tar_put_entry(&o->writer, slashed, TAR_FOLDER, st, NULL, fd);
         tar_keep(&o->writer, false);
@@ -148,7 +148,7 @@ static void put_folder(struct tar_out *o, struct tree *t, const struct stat *st)
     free(slashed);
 }
 
-/* Made anew by whatever boots a sandbox. */
+/* Files that are created whenever a sandbox is booted. */
 static bool is_booted(const char *path)
 {
     static const char *const folders[] = {".dockerenv", ".isola", "dev", "proc", "run", "sys"};
@@ -173,7 +173,7 @@ static bool is_beneath(const char *path, const char *folder, size_t length)
     return !strncmp(path, folder, length) && (!path[length] || path[length] == '/');
 }
 
-/* Whether it is in a folder that is taken whole. */
+/* Returns whether the path is in a folder that is included whole. */
 static bool in_folders(const struct tar_out *o, const char *path)
 {
     struct field field;
@@ -192,7 +192,7 @@ static bool left_out(const struct tar_out *o, const char *path)
     return is_booted(path) || in_folders(o, path) || match_name(&o->excludes, last_of(path), path);
 }
 
-/* Whether an entry of the root is not among its changes. */
+/* Returns whether an entry of the root is not one of its changes. */
 static bool is_no_change(const struct tar_out *o, const struct tree *t)
 {
     struct stat st;
@@ -206,12 +206,12 @@ static void put_tree_entry(struct tar_out *o, struct tree *t)
     struct stat st;
     char target[PATH_MAX];
     if (match(&o->excludes, t) || (t->kind == DT_REG && !included(o, t)) || (o->changed && is_no_change(o, t))) return;
-    if (t->kind == DT_REG) /* it is looked at once it is open */
+    if (t->kind == DT_REG) /* checked once it is open */
         put_file(o, t->folder, t->name, t->path);
     else if (fstatat(t->folder, t->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return;
     else if (S_ISDIR(st.st_mode) && o->folders && written_is_mount(t->folder, t->name, &st, o->device))
-        return; /* a volume is not the sandbox's */
+        return; /* volumes are not part of the sandbox */
     else if (S_ISDIR(st.st_mode))
         put_folder(o, t, &st);
     else if (!included(o, t))
@@ -220,9 +220,9 @@ static void put_tree_entry(struct tar_out *o, struct tree *t)
         put_file(o, t->folder, t->name, t->path);
     else if (S_ISLNK(st.st_mode) && link_text(t->folder, t->name, target, sizeof target))
         tar_put_entry(&o->writer, t->path, TAR_LINK, &st, target, -1);
-    else if (S_ISFIFO(st.st_mode) && !o->writer.marks) /* who restores it could do nothing with it */
+    else if (S_ISFIFO(st.st_mode) && !o->writer.marks) /* a restore cannot create it */
         tar_put_entry(&o->writer, t->path, TAR_FIFO, &st, NULL, -1);
-    /* Sockets mean nothing elsewhere, and devices are not ours to copy. */
+    /* Sockets are useless elsewhere, and devices must not be copied. */
 }
 
 static void put_tree(struct tar_out *o, int top)
@@ -252,7 +252,7 @@ static void put_tree(struct tar_out *o, int top)
     tree_stop(&t);
 }
 
-/* ---- what was written over an image -------------------------------------------------------------------- */
+/* ---- changes of an image ------------------------------------------------------------------------------- */
 
 static void put_removed(void *self, const char *path)
 {
@@ -329,7 +329,7 @@ static void put_layer(struct tar_out *o)
     if (image >= 0) close(image);
 }
 
-/* Each is a tree of its own: no link leads from one to another. */
+/* Each folder is a separate tree: no hard link connects two of them. */
 static void put_folders(struct tar_out *o, struct fields f)
 {
     struct field field;
@@ -397,7 +397,7 @@ static void tar_out_answer(struct tar_out *o, uint64_t held)
     }
 }
 
-/* A folder, or a single file under its own name. */
+/* Archives a folder, or a single file under its own name. */
 static void tar_out_from(struct tar_out *o)
 {
     struct stat st;
@@ -418,7 +418,7 @@ static void tar_out_from(struct tar_out *o)
     }
 }
 
-/* The end of the archive goes out, and commands go on, before anybody is told. */
+/* Sends the end of the archive and thaws the commands before END. */
 static void tar_out_all(struct tar_out *o, struct fields f, bool hold)
 {
     struct hold held;

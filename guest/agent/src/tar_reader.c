@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Headers that describe an entry, without an entry: a few are normal, an endless row is not. */
+/* Maximum number of consecutive headers that describe an entry without an entry following. */
 enum { NOTES_IN_A_ROW_MAX = 16 };
 
 /* ---- bytes --------------------------------------------------------------------------------------------- */
@@ -64,14 +64,14 @@ void tar_reader_drain(struct tar_reader *r)
 
 /* ---- numbers ------------------------------------------------------------------------------------------- */
 
-/* Octal text, or base 256 when the first bit is set. False when it is neither or too large. */
+/* Parses octal text, or base 256 when the first bit is set. Returns false when it is neither or too large. */
 static bool number(const char *field, size_t width, uint64_t *out)
 {
     const uint8_t *p = (const uint8_t *)field;
     uint64_t value = 0;
     size_t i = 0;
     if (p[0] & 0x80) {
-        if (p[0] != 0x80) return false; /* negative, or beyond all reason */
+        if (p[0] != 0x80) return false; /* negative or too large */
         for (i = 1; i < width; i++) {
             if (value >> 55) return false;
             value = value << 8 | p[i];
@@ -120,7 +120,7 @@ static bool time_text(const char *text, struct timespec *out)
     return true;
 }
 
-/* ---- notes: pax headers and long names ----------------------------------------------------------------- */
+/* ---- pax headers and GNU long names -------------------------------------------------------------------- */
 
 static void notes_clear(struct tar_notes *n)
 {
@@ -130,7 +130,7 @@ static void notes_clear(struct tar_notes *n)
     memset(n, 0, sizeof *n);
 }
 
-/* One record. `value` has a NUL after it, and may have others inside, which only an attribute is allowed. */
+/* Applies one record. `value` is NUL-terminated; only the value of an attribute may contain NUL itself. */
 static const char *note_take(struct tar_notes *n, const char *key, char *value, size_t length)
 {
     bool text = strlen(value) == length;
@@ -160,7 +160,7 @@ static const char *note_take(struct tar_notes *n, const char *key, char *value, 
     return ok ? NULL : "a pax header has a number that is none";
 }
 
-/* Records are `LENGTH KEY=VALUE\n`, LENGTH counting all of it. */
+/* Records are `LENGTH KEY=VALUE\n`, where LENGTH includes itself. */
 static const char *notes_parse(struct tar_notes *n, size_t length)
 {
     const char *broken = "a pax header is broken";
@@ -183,7 +183,7 @@ static const char *notes_parse(struct tar_notes *n, size_t length)
     return NULL;
 }
 
-/* Reads the body of a note into a fresh block with a NUL at its end. */
+/* Reads the body of a header into a new NUL-terminated buffer. */
 static char *note_body(struct tar_reader *r, uint64_t size)
 {
     if (size > TAR_PAX_MAX) {
@@ -214,7 +214,7 @@ static bool note_read(struct tar_reader *r, char type, uint64_t size)
         *copy = body;
         return true;
     }
-    /* A second pax header for one entry replaces the first; a long name from GNU stays. */
+    /* A second pax header for an entry replaces the first; a GNU long name stays. */
     free(n->body);
     n->body = body;
     n->attribute_count = 0;
@@ -239,11 +239,11 @@ static bool all_zero(const struct tar_header *h)
     return !memcmp(h, &zero, sizeof zero);
 }
 
-/* False at the end, with `problem` or `over` when it is not a good one. */
+/* Returns false at the end; sets `problem` or `over` if the end is premature. */
 static bool header_read(struct tar_reader *r, struct tar_header *h, bool fresh)
 {
     if (r->position == r->length && !fill(r)) {
-        /* No trailer: many programs leave it out, and at an entry's border nothing is lost. */
+        /* No trailer: many programs omit it, and between entries nothing is lost. */
         if (!r->over && !fresh) r->problem = "the archive ends after a header that describes an entry";
         return false;
     }
@@ -267,7 +267,7 @@ static void field_copy(char *out, const char *field, size_t width)
 static void names_set(struct tar_reader *r, const struct tar_header *h, struct tar_entry *e)
 {
     size_t length = 0;
-    if (!memcmp(h->magic, "ustar", 6) && h->prefix[0]) { /* with its NUL: GNU has other fields there */
+    if (!memcmp(h->magic, "ustar", 6) && h->prefix[0]) { /* including its NUL: GNU tar has other fields there */
         field_copy(r->name, h->prefix, sizeof h->prefix);
         length = strlen(r->name);
         r->name[length++] = '/';
@@ -290,7 +290,7 @@ static bool entry_set(struct tar_reader *r, const struct tar_header *h, struct t
         r->problem = "a header has a number that is none";
         return false;
     }
-    number(h->mtime, sizeof h->mtime, &mtime); /* one before 1970 becomes 1970 */
+    number(h->mtime, sizeof h->mtime, &mtime); /* times before 1970 become 1970 */
     e->mode = (mode_t)(mode & 07777);
     e->mtime.tv_sec = (time_t)mtime;
     if (n->has_size) e->size = n->size;
@@ -303,8 +303,7 @@ static bool entry_set(struct tar_reader *r, const struct tar_header *h, struct t
     }
     if (e->type == TAR_FILE_OLD || e->type == TAR_FILE_DENSE) e->type = TAR_FILE;
     size_t length = strlen(e->name);
-    if (e->type == TAR_FILE && length > 0 && e->name[length - 1] == '/')
-        e->type = TAR_FOLDER; /* as tar wrote folders before ustar */
+    if (e->type == TAR_FILE && length > 0 && e->name[length - 1] == '/') e->type = TAR_FOLDER; /* pre-ustar folders */
     memcpy(e->attributes, n->attributes, sizeof e->attributes);
     e->attribute_count = n->attribute_count;
     return true;

@@ -8,7 +8,7 @@
 #include "tree.h"
 #include "written.h"
 
-/* Not empty because of what is mounted there, or mounted itself: that stays. */
+/* Not empty because of a mount beneath it, or a mount point itself: it stays. */
 static bool stays(int number)
 {
     return number == ENOENT || number == ENOTEMPTY || number == EEXIST || number == EBUSY;

@@ -110,7 +110,7 @@ void tar_put_content(struct tar_writer *w, int fd, uint64_t size)
 
 /* ---- headers ------------------------------------------------------------------------------------------- */
 
-/* One pax record: its own length in decimal, which counts itself too. */
+/* Adds one pax record: its length in decimal, which includes itself, then key and value. */
 static void pax_add(struct tar_writer *w, const char *key, const void *value, size_t length)
 {
     size_t body = strlen(key) + length + 3; /* blank, '=', newline */
@@ -141,7 +141,7 @@ static void pax_time(struct tar_writer *w, const struct timespec *t)
     long long seconds = t->tv_sec;
     long nanos = t->tv_nsec;
     bool negative = seconds < 0;
-    if (negative && nanos) { /* -1 s + 0.5 s is written -0.5 */
+    if (negative && nanos) { /* -1 s + 0.5 s is written as -0.5 */
         seconds++;
         nanos = 1000000000 - nanos;
     }
@@ -150,7 +150,7 @@ static void pax_time(struct tar_writer *w, const struct timespec *t)
                              nanos));
 }
 
-/* Octal digits to fill the field but for its NUL; false when the value does not fit. */
+/* Fills the field with octal digits and a NUL. Returns false when the value does not fit. */
 static bool octal(char *field, size_t width, uint64_t value)
 {
     field[width - 1] = 0;
@@ -176,7 +176,7 @@ static void put_header(struct tar_writer *w, struct tar_header *h)
     put(w, h, sizeof *h);
 }
 
-/* name as a whole, or split at a slash into prefix and name; otherwise it goes into pax. */
+/* Stores the name whole, or split at a slash into prefix and name, or else in a pax record. */
 static void set_name(struct tar_writer *w, struct tar_header *h, const char *name)
 {
     size_t length = strlen(name);
@@ -195,7 +195,7 @@ static void set_name(struct tar_writer *w, struct tar_header *h, const char *nam
     pax_add(w, "path", name, length);
 }
 
-/* The same text means: the same file, and nothing of it has changed. */
+/* Equal marks mean the same file with no change at all. */
 static void pax_mark(struct tar_writer *w, const struct stat *st)
 {
     char text[96];
@@ -223,7 +223,7 @@ static void pax_xattrs(struct tar_writer *w, int fd)
     free(value);
 }
 
-/* Behind the prefix; `./` is the prefix itself. Free it; NULL when out of memory. */
+/* Prepends the prefix; `./` is the prefix itself. Returns NULL when out of memory. The caller frees it. */
 static char *prefixed(const char *prefix, const char *name)
 {
     const char *rest = strcmp(name, "./") == 0 ? "" : name;

@@ -6,7 +6,7 @@
 
 enum { CLIMB_MAX = 4096 };
 
-/* The kernel hands out rising numbers, so the list is sorted by adding at its end; the position of `number`. */
+/* Returns the position of `number`. The kernel assigns ascending numbers, so appending keeps the list sorted. */
 static size_t position_of(const struct watch_table *t, int number)
 {
     size_t low = 0, high = t->count;
@@ -26,7 +26,7 @@ struct watch *watch_find(struct watch_table *t, int number)
     return i < t->count && t->list[i].number == number && !t->list[i].dead ? &t->list[i] : NULL;
 }
 
-/* The dead are kept until they are the half, so that forgetting many does not move the list each time. */
+/* Removes dead entries once they are half of the list, so that removing many does not move it each time. */
 static void compact(struct watch_table *t)
 {
     size_t kept = 0;

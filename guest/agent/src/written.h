@@ -1,9 +1,9 @@
 /*
- * A walk through what a sandbox wrote to the root it has over an image. Which names it wrote is told by the folder
- * that takes its writes (the upper folder of an overlay); what they are now, by the root itself. A name that the image
- * has and the root has not was removed. No attribute or device of the overlay needs to be understood for that.
+ * Walks the changes that a sandbox made to the root it has over an image. The overlay's upper folder tells which names
+ * were written; the root tells what they are now. A name that exists in the image but not in the root was removed. No
+ * attribute or device of the overlay format needs to be interpreted.
  *
- * Other mounts (volumes, the workspace, /proc) are not entered and not reported. Links are never followed.
+ * Other mounts (volumes, the workspace, /proc) are neither entered nor reported. Links are never followed.
  */
 #ifndef ISOLA_WRITTEN_H
 #define ISOLA_WRITTEN_H
@@ -17,16 +17,19 @@ struct written_visitor {
     void *self;
     /* `path` is relative to the root; `name` is in `folder`. */
     void (*removed)(void *self, const char *path);
-    /* False: the folder is passed over, with what is in it. */
+    /* Returns false to skip the folder and its content. */
     bool (*folder)(void *self, int folder, const char *name, const char *path, const struct stat *st);
     void (*other)(void *self, int folder, const char *name, const char *path, const struct stat *st);
     bool (*going)(void *self);
 };
 
-/* The descriptors stay the caller's. 0, or errno with the path in `culprit` (to be freed; NULL for none). */
+/*
+ * The caller keeps the descriptors. Returns 0, or errno with the path in `culprit` (the caller frees it; NULL for
+ * none).
+ */
 int written_walk(int root, int upper, int image, const struct written_visitor *v, char **culprit);
 
-/* Whether something is mounted at `name`. `device` is that of folders in the same mount. */
+/* Returns whether `name` is a mount point. `device` is that of folders in the same mount. */
 bool written_is_mount(int folder, const char *name, const struct stat *st, dev_t device);
 
 #endif

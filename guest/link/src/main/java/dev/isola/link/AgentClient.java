@@ -19,8 +19,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps at most one live connection to one agent, and makes a new one when a call needs it. May be
- * used from any thread.
+ * Keeps at most one live connection to an agent and reconnects when a call needs it. Thread-safe.
  */
 final class AgentClient implements AutoCloseable {
   private final SandboxId id;
@@ -53,7 +52,10 @@ final class AgentClient implements AutoCloseable {
     this.causeOfDeath = causeOfDeath;
   }
 
-  /** Returns how a command ended whose sandbox went away under it, and why nobody saw it. */
+  /**
+   * Returns the exit of a command whose sandbox went away: as observed by the host, otherwise
+   * {@link Exit.Lost}.
+   */
   Exit exitWhenGone(String why) {
     return causeOfDeath.get().orElseGet(() -> new Exit.Lost(why));
   }
@@ -66,7 +68,7 @@ final class AgentClient implements AutoCloseable {
     return options;
   }
 
-  /** Returns why the sandbox is gone; empty while it is not known to be. */
+  /** Returns why the sandbox is gone; empty while it is not known to be gone. */
   Optional<String> goneReason() {
     AgentConnection connection = current;
     if (gone == null && connection != null && state != SandboxState.STOPPED) {
@@ -78,7 +80,7 @@ final class AgentClient implements AutoCloseable {
     return Optional.ofNullable(gone);
   }
 
-  /** Makes every call from now on throw {@link dev.isola.spi.error.Gone}. */
+  /** Makes every further call throw {@link dev.isola.spi.error.Gone}. */
   void markGone(String why) {
     if (goneReason().isEmpty()) {
       gone = why;
@@ -89,13 +91,13 @@ final class AgentClient implements AutoCloseable {
     }
     AgentChannel unanswered = greeting;
     if (unanswered != null) {
-      unanswered.close(); // nobody will answer there
+      unanswered.close(); // no handshake will complete there
     }
   }
 
   /**
-   * Says what the provider did to the sandbox. A frozen agent is not taken for a dead one, a
-   * stopped one is not missed, and one that runs again is connected to anew.
+   * Records the state that the provider gave the sandbox. A frozen agent does not count as dead and
+   * a stopped one is not missed; after a restart the next call reconnects.
    */
   void setState(SandboxState now) {
     AgentConnection connection = current;
@@ -116,10 +118,10 @@ final class AgentClient implements AutoCloseable {
   }
 
   /**
-   * Returns the live connection, or makes one.
+   * Returns the live connection, or connects.
    *
-   * @throws dev.isola.spi.error.Gone when nobody listens any more
-   * @throws ProviderUnavailable when no connection comes about within the patience
+   * @throws dev.isola.spi.error.Gone when the agent has ended
+   * @throws ProviderUnavailable when no connection is established within the timeout
    * @throws dev.isola.spi.error.Conflict while the sandbox is paused or stopped
    */
   AgentConnection connection() {
@@ -152,8 +154,8 @@ final class AgentClient implements AutoCloseable {
   }
 
   /**
-   * Opens a stream; when the connection turns out to be dead before anything was sent, once more on
-   * a new one.
+   * Opens a stream. Retries once on a new connection when the current one turns out to be dead
+   * before the request was sent.
    *
    * @param window added to the request as its CREDIT unless 0
    */
@@ -173,8 +175,8 @@ final class AgentClient implements AutoCloseable {
   }
 
   /**
-   * Asks for something that is answered by END alone. What changes nothing is asked again once
-   * after a drop.
+   * Sends a request whose only reply is END. Retries a request without side effects once after a
+   * dropped connection.
    */
   WireFields call(AgentOperation operation, WireFieldsBuilder request, Duration patience) {
     LinkStream stream = open(operation, request, 0);
@@ -189,7 +191,10 @@ final class AgentClient implements AutoCloseable {
     }
   }
 
-  /** Like {@link #call} for what may be repeated; an interrupt waits until it is done. */
+  /**
+   * Like {@link #call}, for requests that may be repeated; defers an interrupt until the reply has
+   * arrived.
+   */
   WireFields callUninterrupted(
       AgentOperation operation, WireFieldsBuilder request, Duration patience) {
     boolean interrupted = Thread.interrupted();
@@ -215,7 +220,7 @@ final class AgentClient implements AutoCloseable {
     return closed;
   }
 
-  /** Closes the connection; the sandbox goes on. */
+  /** Closes the connection; the sandbox keeps running. */
   @Override
   public void close() {
     closed = true;
@@ -234,7 +239,7 @@ final class AgentClient implements AutoCloseable {
       long spent = System.nanoTime() - start;
       Duration left = options.connectTimeout().minusNanos(spent);
       if (last != null && !left.isPositive()) {
-        throw last; // with no time left nobody is asked
+        throw last; // no time left for another attempt
       }
       try {
         return greet(left);
@@ -267,7 +272,7 @@ final class AgentClient implements AutoCloseable {
     greeting = channel;
     try {
       if (gone != null) {
-        channel.close(); // it ended meanwhile
+        channel.close(); // the sandbox ended in the meantime
       }
       return AgentConnection.open(id, channel, secret, options.withHandshakeTimeout(patience));
     } finally {

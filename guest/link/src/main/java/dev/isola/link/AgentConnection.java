@@ -20,9 +20,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One greeted connection to an agent, with many streams. It has three threads: one reads, one
- * writes, one looks after liveness. The agent is never trusted: whatever it sends that is not
- * allowed closes the connection, and everybody who waits gets an exception.
+ * An authenticated connection to an agent, which carries many streams. Three threads serve it: one
+ * reads, one writes, one checks liveness. The agent is not trusted: any violation of the protocol
+ * closes the connection, and every waiting caller gets an exception.
  */
 final class AgentConnection implements AutoCloseable {
   static final int INCOMING_WINDOW = 256 * 1024;
@@ -63,9 +63,9 @@ final class AgentConnection implements AutoCloseable {
   }
 
   /**
-   * Greets the agent at the other end of {@code channel}, which is closed when that fails.
+   * Performs the handshake over {@code channel}, which is closed on failure.
    *
-   * @throws ConnectionLostException when the agent is silent, does not prove itself or closes the
+   * @throws ConnectionLostException when the agent is silent, fails to authenticate or closes the
    *     channel
    * @throws SandboxException with {@code CANCELLED} when the thread is interrupted
    */
@@ -107,7 +107,7 @@ final class AgentConnection implements AutoCloseable {
     return Optional.ofNullable(loss.get());
   }
 
-  /** Stops (or resumes) looking for signs of life, while the sandbox is frozen on purpose. */
+  /** Pauses or resumes the liveness check, while the sandbox is frozen on purpose. */
   void pauseKeepalive(boolean on) {
     lastReceived = System.nanoTime();
     quiet = on;
@@ -116,7 +116,7 @@ final class AgentConnection implements AutoCloseable {
   /**
    * Opens a stream.
    *
-   * @param request whose CREDIT field is {@code window}, where the answer has content
+   * @param request its CREDIT field is {@code window} where the reply has content
    * @throws SandboxException when the connection is closed; the request was not sent then
    */
   LinkStream request(AgentOperation operation, WireFieldsBuilder request, int window) {
@@ -146,13 +146,13 @@ final class AgentConnection implements AutoCloseable {
       throw known.exception(id, false);
     }
     if (why != null) {
-      // It was closed between the two steps, and may not have told this stream.
+      // The connection was closed in between, and may have missed this stream.
       stream.connectionClosed(why);
     }
     return stream;
   }
 
-  /** Returns how long the agent takes to answer. */
+  /** Returns the round-trip time to the agent. */
   Duration ping(Duration patience) {
     long from = System.nanoTime();
     try {
@@ -170,12 +170,15 @@ final class AgentConnection implements AutoCloseable {
     }
   }
 
-  /** Queues a frame of content, waiting while the agent does not read; false when closed. */
+  /**
+   * Queues a content frame, waiting while the agent does not read. Returns false when the
+   * connection is closed.
+   */
   boolean sendContent(ByteBuffer frame) throws InterruptedException {
     return outbox.put(frame);
   }
 
-  /** Queues a frame of content that is in a file, in the same way. */
+  /** Queues a content frame whose payload is a file region, in the same way. */
   boolean sendContent(byte[] header, FileRegion part) throws InterruptedException {
     return outbox.put(header, part);
   }
@@ -186,13 +189,16 @@ final class AgentConnection implements AutoCloseable {
     assert queued || isClosed();
   }
 
-  /** Closes the connection because of something the agent sent; returns why it is closed. */
+  /**
+   * Closes the connection because the agent violated the protocol. Returns the reason why it is
+   * closed.
+   */
   CloseReason protocolViolation(String what) {
     return closeWith(
         new CloseReason(CloseReason.Kind.VIOLATION, "the agent broke the protocol: " + what));
   }
 
-  /** Closes the connection; the agent and its commands go on. */
+  /** Closes the connection; the agent and its commands keep running. */
   @Override
   public void close() {
     closeWith(new CloseReason(CloseReason.Kind.CLOSED, "the connection was closed here"));
@@ -208,7 +214,7 @@ final class AgentConnection implements AutoCloseable {
     closeWith(new CloseReason(CloseReason.Kind.DROPPED, "dropped"));
   }
 
-  /** Returns the threads, for tests that look whether they have ended. */
+  /** Returns the threads, for tests that check that they have ended. */
   List<Thread> threads() {
     return List.of(reader, writer, pulse);
   }
@@ -253,7 +259,7 @@ final class AgentConnection implements AutoCloseable {
     try {
       dispatch(frame);
     } catch (RuntimeException | Error e) {
-      frame.release(); // Whoever throws has not kept it.
+      frame.release(); // A method that throws has not kept the frame.
       throw e;
     }
   }
@@ -269,7 +275,7 @@ final class AgentConnection implements AutoCloseable {
     }
   }
 
-  /** An agent that left may have said why; that is still to be read. */
+  /** Waits briefly for the reading thread, since an ending agent sends BYE with its reason. */
   private void waitForFarewell() {
     try {
       reader.join(FAREWELL_PATIENCE);
@@ -370,7 +376,7 @@ final class AgentConnection implements AutoCloseable {
     }
   }
 
-  /** Closes the connection when something is open and the agent gives no sign of life. */
+  /** Closes the connection when a stream is open and the agent does not answer pings. */
   private void watchLiveness() {
     long silence = options.keepaliveTime().toNanos();
     long pingedAt = 0;
@@ -407,7 +413,7 @@ final class AgentConnection implements AutoCloseable {
     }
   }
 
-  /** Closes everything, once; returns why the connection is closed. */
+  /** Closes everything, once. Returns the reason why the connection is closed. */
   private CloseReason closeWith(CloseReason wanted) {
     CloseReason why = told(wanted);
     if (!loss.compareAndSet(null, why)) {
@@ -426,7 +432,7 @@ final class AgentConnection implements AutoCloseable {
     return why;
   }
 
-  /** What the agent said before it left is better than what was seen of it. */
+  /** Prefers the reason in the agent's BYE over a dropped connection. */
   private CloseReason told(CloseReason wanted) {
     String reason = bye;
     if (reason == null || wanted.kind() != CloseReason.Kind.DROPPED) {

@@ -25,28 +25,25 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command under the agent. When the connection drops while somebody reads or waits, it attaches
- * again where it was.
+ * An execution run by the agent. When the connection drops while a caller reads or waits, it
+ * reattaches at the same offset.
  *
- * <p>{@link #await()} returns {@link Exit.Lost} only when it is known that the end will never be
- * seen: the sandbox is gone, or the agent no longer knows the execution. When the agent merely
- * cannot be reached, {@link #read()} and {@link #await()} throw {@link
- * dev.isola.spi.error.OutcomeUnknown} and may be tried again. An interrupted {@code read} or {@code
- * await} leaves the handle as it was.
+ * <p>{@link #await()} returns {@link Exit.Lost} only when the exit can never be known: the sandbox
+ * is gone, or the agent no longer has the execution. When the agent is merely unreachable, {@link
+ * #read()} and {@link #await()} throw {@link dev.isola.spi.error.OutcomeUnknown} and may be called
+ * again. An interrupted {@code read} or {@code await} leaves the handle unchanged.
  */
 class AgentExecution implements Execution {
   static final int WINDOW = 1024 * 1024;
 
-  /**
-   * How much later than the command's timeout its end may come before the agent counts as broken.
-   */
+  /** How long after the command's timeout its end may arrive before the agent counts as broken. */
   private static final Duration GRACE = Duration.ofSeconds(30);
 
   /**
-   * What is known of a command when it starts.
+   * Start of an execution.
    *
    * @param startedNanos on this machine's {@link System#nanoTime()}
-   * @param timeout where it is known here
+   * @param timeout of the command, if known here
    * @param stdin whether it has an open standard input
    */
   record StartInfo(
@@ -143,7 +140,7 @@ class AgentExecution implements Execution {
     stream.cancel();
   }
 
-  /** Returns the number the agent knows it by. */
+  /** Returns the agent's number of this execution. */
   final long number() {
     return start.execution();
   }
@@ -157,14 +154,14 @@ class AgentExecution implements Execution {
   }
 
   /**
-   * Returns the stream that input goes to; a terminal attaches again for it, a pipe must not lose
-   * bytes unseen.
+   * Returns the stream for standard input. A terminal reattaches for it; a pipe does not, because
+   * input may have been lost.
    */
   LinkStream inputStream() {
     return stream;
   }
 
-  /** Makes sure that the stream is live, attaching again when it was lost. */
+  /** Returns a live stream, reattaching if the previous one was lost. */
   final LinkStream ensureAttached() {
     LinkStream now = stream;
     CloseReason loss = now.closeReason();
@@ -192,8 +189,8 @@ class AgentExecution implements Execution {
   }
 
   /**
-   * Waits for a frame; null when the patience ran out or when it is lost for good (see {@link
-   * #exit}).
+   * Waits for a frame. Returns null after {@code timeout}, or when the execution is lost (see
+   * {@link #exit}).
    */
   private @Nullable Frame nextFrame(Duration patience) {
     while (true) {
@@ -221,7 +218,9 @@ class AgentExecution implements Execution {
     }
   }
 
-  /** The agent keeps the timeout; here is only looked whether it does. */
+  /**
+   * Bounds an unlimited wait: the agent enforces the timeout, this only detects that it does not.
+   */
   private Duration guarded(Duration patience) {
     if (!patience.isZero() || start.timeout().isEmpty()) {
       return patience;
@@ -230,7 +229,7 @@ class AgentExecution implements Execution {
     return GRACE.plusNanos(Math.max(0, end));
   }
 
-  /** Takes one frame into account; returns output, or null for anything else. */
+  /** Processes a frame. Returns output, or null for any other frame. */
   private @Nullable Output take(Frame frame) {
     LinkStream now = stream;
     try {
@@ -285,7 +284,7 @@ class AgentExecution implements Execution {
     exit = ExitFields.exit(fields, start.timeout());
   }
 
-  /** The host may know more of the end than the sandbox could say. */
+  /** Records an exit that the host observed or that is unknown. */
   private void lost(Exit how) {
     if (how instanceof Exit.OutOfMemory) {
       limitsMet = Set.of(LimitKind.MEMORY);
@@ -351,11 +350,11 @@ class AgentExecution implements Execution {
         client.call(AgentOperation.SIGNAL, request, client.timeouts().responseTimeout());
       }
     } catch (Gone | NotFound nothingLeft) {
-      // Whatever is gone needs no signal.
+      // Nothing is left to signal.
     }
   }
 
-  /** Killing may be repeated: an answer that was lost is asked for once more. */
+  /** Killing is idempotent, so a lost reply is retried once. */
   private void killTree(WireFieldsBuilder request) {
     try {
       client.callUninterrupted(AgentOperation.SIGNAL, request, client.timeouts().responseTimeout());

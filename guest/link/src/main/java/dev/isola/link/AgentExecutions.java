@@ -20,13 +20,15 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Starts, lists and finds the commands of one sandbox. */
+/** Starts, lists and attaches to the executions of one sandbox. */
 final class AgentExecutions implements Attaching {
   private final AgentClient client;
   private final Optional<Duration> defaultTimeout;
 
   /**
-   * @param defaultTimeout of commands that have none of their own
+   * Creates the executions of one sandbox.
+   *
+   * @param defaultTimeout of commands without a timeout
    */
   AgentExecutions(AgentClient client, Optional<Duration> defaultTimeout) {
     this.client = client;
@@ -129,8 +131,8 @@ final class AgentExecutions implements Attaching {
   }
 
   /**
-   * Waits until the command runs. Nobody would know of one that starts after its caller has left,
-   * so it is killed.
+   * Waits until the command runs. A command that starts after its caller has given up has no known
+   * id, so it is killed.
    */
   private WireFields head(LinkStream stream) {
     Duration patience = client.timeouts().responseTimeout();
@@ -154,7 +156,7 @@ final class AgentExecutions implements Attaching {
     };
   }
 
-  /** A missing working folder is the caller's mistake in the command, not a missing file. */
+  /** Reports a missing working folder as an invalid request rather than as a missing file. */
   private SandboxException refused(RemoteError error) {
     if (error.code() == Wire.E_NOT_FOUND || error.code() == Wire.E_NOT_A_FOLDER) {
       return Fault.of(

@@ -21,13 +21,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The files of a sandbox, opened by its agent. */
+/** File system of a sandbox, served by its agent. */
 final class AgentFiles implements FileSystem {
   private static final String USER_SPACE = "user.";
 
   private final AgentClient client;
 
-  /** The sandbox's own when empty. */
+  /** Empty for the sandbox's default user. */
   private final Optional<FileUser> user;
 
   AgentFiles(AgentClient client) {
@@ -190,7 +190,7 @@ final class AgentFiles implements FileSystem {
     return unpack(path, archive, limits, 0);
   }
 
-  /** Unpacks an archive; {@code flags} as the protocol has them. */
+  /** Unpacks an archive; {@code flags} are those of TAR_IN in the protocol. */
   TreeSummary unpack(String path, InputStream archive, TreeLimits limits, int flags) {
     WireFieldsBuilder request =
         request(AgentOperation.TAR_IN, path)
@@ -207,8 +207,8 @@ final class AgentFiles implements FileSystem {
   }
 
   /**
-   * Sends {@code content} and waits for the result. When it fails the agent has undone it before
-   * this throws.
+   * Uploads {@code content} and waits for the result. On failure the agent has undone the change
+   * before this method throws.
    */
   private WireFields upload(LinkStream stream, InputStream content) {
     try {

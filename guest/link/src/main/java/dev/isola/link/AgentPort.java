@@ -9,8 +9,8 @@ import java.nio.channels.ClosedChannelException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A TCP connection inside the sandbox, dialled by us or accepted for us. Reading and writing may be
- * done by two threads; interrupting either closes the connection, as with any channel.
+ * A TCP connection inside the sandbox, dialed by the server or accepted by the agent. One thread
+ * may read while another writes; interrupting either closes the connection, as with any channel.
  */
 final class AgentPort implements PortDialing.Connection {
   static final int WINDOW = 256 * 1024;
@@ -25,7 +25,7 @@ final class AgentPort implements PortDialing.Connection {
     this.stream = stream;
   }
 
-  /** Dials {@code port} on the sandbox's loopback; returns when it is connected. */
+  /** Dials {@code port} on the sandbox's loopback interface. Returns when connected. */
   static AgentPort dial(AgentClient client, int port) {
     WireFieldsBuilder request = new WireFieldsBuilder(AgentOperation.DIAL).add(FieldTag.PORT, port);
     LinkStream stream = client.open(AgentOperation.DIAL, request, WINDOW);

@@ -9,8 +9,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * Connections that processes of the sandbox make to a port of their loopback, handed to us. After a
- * drop it asks the agent again, until it is closed or the sandbox is gone.
+ * Accepts connections that guest processes make to a port of their loopback interface. After a
+ * dropped connection it asks the agent again, until it is closed or the sandbox is gone.
  */
 final class AgentRelay implements AutoCloseable {
   private static final int MOST_AT_ONCE = 256;
@@ -39,7 +39,7 @@ final class AgentRelay implements AutoCloseable {
     return relay;
   }
 
-  /** Stops listening; connections that are open go on. */
+  /** Stops listening; open connections continue. */
   @Override
   public void close() {
     closed = true;
@@ -56,7 +56,7 @@ final class AgentRelay implements AutoCloseable {
     return made;
   }
 
-  /** Called by the reading thread: must not wait. */
+  /** Runs on the reading thread and must not block. */
   private void incoming(LinkStream incoming) {
     if (!places.tryAcquire()) {
       incoming.cancel();

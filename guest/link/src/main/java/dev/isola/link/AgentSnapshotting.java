@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** Pictures of a sandbox's files, taken by its agent. */
+/** Captures and restores the files of a sandbox through its agent. */
 record AgentSnapshotting(
     AgentClient client, AgentFiles files, Supplier<Optional<ChangeTracking>> changeTracking)
     implements Snapshotting {

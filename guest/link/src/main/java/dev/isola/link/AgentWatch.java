@@ -7,8 +7,8 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A watch by the agent. After a drop it watches again and reports an overflow, since changes may
- * have been missed.
+ * A watch served by the agent. After a dropped connection it watches again and reports an overflow,
+ * since changes may have been missed.
  */
 final class AgentWatch implements Watch {
   private static final int WINDOW = 256 * 1024;

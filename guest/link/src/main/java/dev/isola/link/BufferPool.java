@@ -4,18 +4,18 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 
 /**
- * Memory outside the heap for large frames, so that sockets and files fill and empty it without a
- * copy in between. It is costly to get and the collector is slow to give it back, hence a few
- * blocks serve everybody; who comes when they are all in use gets one on the heap.
+ * Pool of direct buffers for large frames, so that sockets and files transfer bytes without an
+ * extra copy. Direct memory is expensive to allocate and slow to be reclaimed, so all connections
+ * share a few buffers; when all are in use, callers get a heap buffer.
  *
- * <p>Bytes of one sandbox must not show up in another: whoever gives a block back must be the only
- * one who still has it.
+ * <p>Bytes of one sandbox must not leak into another: a caller that releases a buffer must hold its
+ * only reference.
  */
 final class BufferPool {
-  /** A block holds the largest frame. */
+  /** A buffer holds the largest frame. */
   static final int SIZE = Wire.HEADER + Wire.FRAME_MAX;
 
-  /** A frame from this size on is worth a block. */
+  /** Smallest frame that uses a pooled buffer. */
   static final int MIN_FRAME = 64 * 1024;
 
   static final BufferPool SHARED = new BufferPool(64);
@@ -28,7 +28,7 @@ final class BufferPool {
     this.most = most;
   }
 
-  /** Returns an empty block. */
+  /** Returns an empty buffer. */
   ByteBuffer acquire() {
     synchronized (spare) {
       ByteBuffer block = spare.poll();
@@ -43,14 +43,14 @@ final class BufferPool {
     return ByteBuffer.allocateDirect(SIZE);
   }
 
-  /** Returns how many are not back yet, for tests that look whether all come back. */
+  /** Returns how many pooled buffers are in use, for tests that check for leaks. */
   int inUse() {
     synchronized (spare) {
       return made - spare.size();
     }
   }
 
-  /** Takes a block back; any other buffer is left alone. */
+  /** Returns a buffer to the pool; ignores heap buffers. */
   void release(ByteBuffer block) {
     if (block.isDirect()) {
       synchronized (spare) {

@@ -6,27 +6,27 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 
 /**
- * Why a connection is closed.
+ * Reason why a connection is closed.
  *
- * @param why a sentence for a person
+ * @param message explains it to the operator
  */
 record CloseReason(Kind kind, String message) {
   enum Kind {
-    /** By us, on purpose. */
+    /** Closed on purpose by this side. */
     CLOSED,
     /** The channel ended or failed. */
     DROPPED,
-    /** The agent stayed silent. */
+    /** The agent did not answer. */
     SILENT,
-    /** The agent broke the protocol. */
+    /** The agent violated the protocol. */
     VIOLATION,
     /** Another server took over. */
     REPLACED,
-    /** The agent said that it ends. */
+    /** The agent announced its end. */
     GONE
   }
 
-  /** Returns true when connecting again is worth a try on behalf of a call that is under way. */
+  /** Returns true when a pending call should try to reconnect. */
   boolean isRecoverable() {
     return switch (kind) {
       case DROPPED, SILENT -> true;
@@ -34,7 +34,7 @@ record CloseReason(Kind kind, String message) {
     };
   }
 
-  /** Returns what a caller sees whose answer will not come. */
+  /** Returns the exception for a caller whose reply was lost. */
   SandboxException exception(SandboxId id, boolean changes) {
     if (kind == Kind.GONE) {
       return gone(id, message);

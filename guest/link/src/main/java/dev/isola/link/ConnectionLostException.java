@@ -2,7 +2,7 @@ package dev.isola.link;
 
 import java.io.IOException;
 
-/** Says that a connection was lost before it was greeted. */
+/** Thrown when a connection is lost before the handshake completes. */
 final class ConnectionLostException extends IOException {
   private static final long serialVersionUID = 1L;
 

@@ -12,8 +12,8 @@ import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * DATA frames as an input stream. A failure of the sandbox is a {@link
- * dev.isola.spi.error.SandboxException}; closing early cancels.
+ * DATA frames as an input stream. A failure of the sandbox throws a {@link
+ * dev.isola.spi.error.SandboxException}; closing early cancels the stream.
  */
 final class DataFrameInputStream extends InputStream {
   static final int WINDOW = 4 * 1024 * 1024;
@@ -24,7 +24,7 @@ final class DataFrameInputStream extends InputStream {
   private final LinkStream stream;
   private final Duration patience;
 
-  /** For one at a time: a block that was given back is somebody else's. */
+  /** Held by the one reader: a released buffer may already belong to another connection. */
   private final Semaphore turn = new Semaphore(1);
 
   private @Nullable Frame frame;
@@ -38,7 +38,7 @@ final class DataFrameInputStream extends InputStream {
     this.patience = patience;
   }
 
-  /** Starts with the first content, so that a refusal is thrown here and not while reading. */
+  /** Waits for the first content, so that a refusal is thrown here and not while reading. */
   static DataFrameInputStream open(LinkStream stream, Duration patience) {
     DataFrameInputStream input = new DataFrameInputStream(stream, patience);
     input.fetch();
@@ -70,7 +70,7 @@ final class DataFrameInputStream extends InputStream {
     }
   }
 
-  /** Hands on whole frames: no more writes than frames, and to a file without a copy in between. */
+  /** Passes on whole frames, one write each; writes to a file without an extra copy. */
   @Override
   public long transferTo(OutputStream out) throws IOException {
     Sink sink = Sink.of(out);
@@ -99,7 +99,7 @@ final class DataFrameInputStream extends InputStream {
     giveBack();
   }
 
-  /** Gives the current frame back, unless somebody is at it, who will do so. */
+  /** Releases the current frame, unless a reader is active, which then releases it. */
   private void giveBack() {
     if (turn.tryAcquire()) {
       release();
@@ -115,7 +115,7 @@ final class DataFrameInputStream extends InputStream {
   }
 
   /**
-   * Returns what the agent said at the end.
+   * Returns the fields of END.
    *
    * @throws IllegalStateException when the end was not reached
    */
@@ -130,7 +130,7 @@ final class DataFrameInputStream extends InputStream {
     }
   }
 
-  /** Waits for content; false at the end. */
+  /** Waits for content. Returns false at the end. */
   private boolean more() throws IOException {
     if (closed) {
       throw new IOException("the stream is closed");
@@ -156,7 +156,7 @@ final class DataFrameInputStream extends InputStream {
         }
         case Wire.ERROR -> throw stream.error(next).exception(stream.connection().id());
         default -> {
-          // EOF, which END follows, or the head of the answer.
+          // EOF, which END follows, or RESPONSE.
         }
       }
     }
@@ -170,16 +170,17 @@ final class DataFrameInputStream extends InputStream {
     }
   }
 
-  /** Where content goes. */
+  /** Destination of the content. */
   private interface Sink {
     void write(ByteBuffer content) throws IOException;
 
     static Sink of(OutputStream out) {
-      // A class made from it may do more in write() than its channel knows of.
+      // A subclass may override write(), which writing to the channel would bypass.
       if (out.getClass() == FileOutputStream.class) {
         FileChannel channel = ((FileOutputStream) out).getChannel();
         return content -> {
-          // In pieces as cp does: more at once asks the kernel for larger blocks, which are scarce.
+          // In pieces, as cp does: larger writes need larger contiguous kernel allocations, which
+          // are scarce.
           int end = content.limit();
           while (content.position() < end) {
             channel.write(content.limit(Math.min(end, content.position() + PIECE)));

@@ -8,12 +8,12 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Cuts the rest of a file into parts, and knows when all of them are done. */
+/** Splits the rest of a file into regions and tracks when all of them are released. */
 final class FileRegions {
-  /** A part from this size on costs less than reading it. */
+  /** Smallest region for which a transfer is cheaper than a read. */
   private static final int WORTH = 64 * 1024;
 
-  /** Enough that the writing thread never waits for the next one. */
+  /** Regions in flight; enough that the writing thread never waits for the next one. */
   private static final int UNDER_WAY = 8;
 
   private static final Duration SETTLING = Duration.ofSeconds(5);
@@ -27,13 +27,13 @@ final class FileRegions {
   }
 
   /**
-   * Returns the next part, after which the file is read on behind it.
+   * Returns the next region and advances the file position past it.
    *
-   * @return null when so little is left, as far as it is known, that it is to be read
+   * @return null when little is left or the size is unknown, so that the caller reads the rest
    */
   @Nullable FileRegion next(int most) throws IOException, InterruptedException {
     check();
-    // Files that cannot tell their size, nor a position, say that it is 0.
+    // Files without a known size or position report 0.
     long size = file.size();
     if (size < WORTH || most < WORTH) {
       return null;
@@ -52,7 +52,7 @@ final class FileRegions {
     return file.read(block);
   }
 
-  /** Waits until nobody uses the file; false when that is not so after {@code patience}. */
+  /** Waits until no region uses the file. Returns false after {@code timeout}. */
   boolean await(Duration patience) throws InterruptedException {
     boolean all = free.tryAcquire(UNDER_WAY, patience.toNanos(), TimeUnit.NANOSECONDS);
     if (all) {
@@ -62,8 +62,8 @@ final class FileRegions {
   }
 
   /**
-   * Gives an upload that has failed some time to let go of the file. The caller may close it then,
-   * and what goes out of a closed file is zeros, which nobody ever wrote.
+   * Gives the regions of a failed upload time to be released. The caller may close the file
+   * afterwards, and regions of a closed file are sent as zeros.
    */
   void awaitRelease() {
     boolean interrupted = Thread.interrupted();
@@ -79,6 +79,8 @@ final class FileRegions {
   }
 
   /**
+   * Throws the error of a region, if any.
+   *
    * @throws IOException when the file could not be read
    */
   void check() throws IOException {

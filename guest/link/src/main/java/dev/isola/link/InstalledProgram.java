@@ -5,8 +5,8 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A packed executable in its folder. What is in it is looked at once, whether it is there each
- * time: unpacking a megabyte for every sandbox takes longer than booting one.
+ * An embedded executable installed in a folder. Verifies the content once and only its presence on
+ * each later call: unpacking a megabyte for every sandbox would take longer than booting one.
  */
 public final class InstalledProgram {
   private final Path folder;
@@ -23,9 +23,9 @@ public final class InstalledProgram {
   }
 
   /**
-   * Returns the executable, put in place when it is not.
+   * Returns the executable, installing it if necessary.
    *
-   * @throws dev.isola.spi.error.ProviderUnavailable when that cannot be
+   * @throws dev.isola.spi.error.ProviderUnavailable when it cannot be installed
    */
   public Path path() {
     Path path = known;

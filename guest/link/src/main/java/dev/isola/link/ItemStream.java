@@ -9,7 +9,10 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 
-/** ITEM frames as a lazy stream: entries are fetched as it is consumed, and closing it cancels. */
+/**
+ * ITEM frames as a lazy stream: entries are fetched on demand, and closing the stream cancels the
+ * request.
+ */
 final class ItemStream<T> extends Spliterators.AbstractSpliterator<T> {
   static final int WINDOW = 256 * 1024;
 

@@ -10,12 +10,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One stream of a connection. The connection's reading thread puts frames in and never waits;
- * callers take them out and grant credit by taking. What is queued is bounded by the credit
- * granted. What goes the other way is the {@link SendWindow}.
+ * One stream of a connection. The connection's reading thread adds frames and never waits; callers
+ * consume them, which grants credit. The granted credit bounds the queue. {@link SendWindow} is the
+ * other direction.
  */
 final class LinkStream {
-  /** Waits without a deadline. */
+  /** Waits without a timeout. */
   static final Duration FOREVER = Duration.ZERO;
 
   private final AgentConnection connection;
@@ -35,9 +35,11 @@ final class LinkStream {
   private long discardingSince;
 
   /**
-   * @param window what the agent may have under way; granted with the request, or by {@link
-   *     #open()}
-   * @param sendCredit what we may send at first
+   * Creates a stream.
+   *
+   * @param window how many bytes the agent may have in flight; granted with the request, or by
+   *     {@link #grantInitialCredit()}
+   * @param sendCredit how many bytes may be sent before the first CREDIT
    */
   LinkStream(
       AgentConnection connection,
@@ -64,17 +66,17 @@ final class LinkStream {
     return connection;
   }
 
-  /** Returns our side of the stream. */
+  /** Returns the sending side of the stream. */
   SendWindow sendWindow() {
     return outflow;
   }
 
-  // The reading thread.
+  // Called by the reading thread.
 
   /**
-   * Takes in a frame.
+   * Accepts a frame.
    *
-   * @throws ProtocolViolation when it is not allowed here and now
+   * @throws ProtocolViolation when it is not allowed in the current state
    */
   void accept(Frame frame) {
     if (!operation.allowsReply(frame.type())) {
@@ -102,7 +104,7 @@ final class LinkStream {
     }
   }
 
-  /** Wakes everybody: the connection is closed. */
+  /** Wakes all waiting callers, because the connection is closed. */
   void connectionClosed(CloseReason why) {
     lock.lock();
     try {
@@ -131,7 +133,7 @@ final class LinkStream {
     }
   }
 
-  /** Cancels a stream that lingers since {@code nanoTime} or longer. */
+  /** Cancels a stream that has lingered since {@code nanoTime} or longer. */
   void cancelLingering(long nanoTime) {
     lock.lock();
     try {
@@ -145,7 +147,9 @@ final class LinkStream {
     }
   }
 
-  /** Returns true when it was cancelled at {@code nanoTime} or before and is still not ended. */
+  /**
+   * Returns true when the stream was cancelled at {@code nanoTime} or earlier and has not ended.
+   */
   boolean cancelledBefore(long nanoTime) {
     lock.lock();
     try {
@@ -155,7 +159,7 @@ final class LinkStream {
     }
   }
 
-  // Callers.
+  // Called by users of the stream.
 
   void onIncoming(Consumer<LinkStream> handler) {
     lock.lock();
@@ -177,11 +181,11 @@ final class LinkStream {
   }
 
   /**
-   * Waits for the next frame, the terminal one included, which comes again when repeated.
+   * Waits for the next frame. Returns the terminal frame again when called repeatedly.
    *
-   * @return null when {@code patience} ran out
-   * @throws SandboxException when the connection is lost, and with {@code CANCELLED} when the
-   *     stream was cancelled
+   * @return null after {@code timeout}
+   * @throws SandboxException when the connection is lost; with {@code CANCELLED} when the stream
+   *     was cancelled
    */
   @Nullable Frame next(Duration patience) throws InterruptedException {
     long deadline = deadline(patience);
@@ -209,7 +213,7 @@ final class LinkStream {
     }
   }
 
-  /** Waits for the head of the answer. */
+  /** Waits for RESPONSE. */
   WireFields awaitResponse(Duration patience) {
     Frame frame = nextOrFail(patience);
     return switch (frame.type()) {
@@ -220,7 +224,7 @@ final class LinkStream {
     };
   }
 
-  /** Waits for END, for operations that answer with nothing else. */
+  /** Waits for END, for operations without any other reply. */
   WireFields awaitEnd(Duration patience) {
     Frame frame = nextOrFail(patience);
     return switch (frame.type()) {
@@ -230,9 +234,7 @@ final class LinkStream {
     };
   }
 
-  /**
-   * Waits for the next frame; a caller that is interrupted or waits too long lets go of the stream.
-   */
+  /** Waits for the next frame; cancels the stream when interrupted or timed out. */
   Frame nextOrFail(Duration patience) {
     Frame frame;
     try {
@@ -247,7 +249,7 @@ final class LinkStream {
     return frame;
   }
 
-  /** Reads an ERROR frame; one that makes no sense ends the connection. */
+  /** Parses an ERROR frame; an invalid one closes the connection. */
   RemoteError error(Frame frame) {
     try {
       return RemoteError.of(WireFields.parse(frame.payload()));
@@ -256,7 +258,7 @@ final class LinkStream {
     }
   }
 
-  /** Lets go: what still arrives is thrown away. Does nothing when the stream is over. */
+  /** Cancels the stream and discards what still arrives. Does nothing when the stream is over. */
   void cancel() {
     lock.lock();
     try {
@@ -269,7 +271,7 @@ final class LinkStream {
     }
   }
 
-  /** Lets go, of what has arrived too. */
+  /** Cancels the stream and also discards what has arrived. */
   void cancelAndDiscard() {
     lock.lock();
     try {
@@ -281,8 +283,8 @@ final class LinkStream {
   }
 
   /**
-   * Closes a connection to a port as TCP does: what was sent still arrives, what comes is thrown
-   * away. Cancelled after a while when the other side does not close.
+   * Closes a port connection as TCP does: what was sent still arrives, what is received is
+   * discarded. Cancels the stream after a while if the other side does not close.
    */
   void linger() {
     lock.lock();
@@ -297,14 +299,17 @@ final class LinkStream {
     }
   }
 
-  /** Cancels, and waits until the agent has undone what it began, or for {@code patience}. */
+  /**
+   * Cancels the stream and waits until the agent has undone the operation, at most for {@code
+   * timeout}.
+   */
   void cancelAndWait(Duration patience) {
     cancel();
     long deadline = deadline(patience);
     lock.lock();
     try {
       while (!over() && await(arrived, deadline, patience)) {
-        // Until the terminal frame, or the end of patience.
+        // Until the terminal frame or the timeout.
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -314,8 +319,8 @@ final class LinkStream {
   }
 
   /**
-   * Lets go of a stream whose head has not come; when it comes after all, {@code undo} is called
-   * with it.
+   * Cancels a stream whose RESPONSE has not arrived; calls {@code undo} with it if it arrives
+   * later.
    */
   void abandon(Consumer<WireFields> undo) {
     Frame late;
@@ -343,7 +348,7 @@ final class LinkStream {
     }
   }
 
-  /** Returns why the stream was lost; null when it was not. */
+  /** Returns why the connection was lost; null when it was not. */
   @Nullable CloseReason closeReason() {
     lock.lock();
     try {
@@ -353,7 +358,7 @@ final class LinkStream {
     }
   }
 
-  /** Cancels the stream because the calling thread was interrupted, and keeps the interrupt. */
+  /** Cancels the stream because the calling thread was interrupted, and restores the interrupt. */
   SandboxException interrupted() {
     cancel();
     Thread.currentThread().interrupt();
@@ -374,7 +379,7 @@ final class LinkStream {
         .exception();
   }
 
-  /** Ends the connection because of something a caller found in a frame. */
+  /** Closes the connection because a frame has invalid content. */
   SandboxException protocolViolation(@Nullable String what) {
     CloseReason why = connection.protocolViolation(String.valueOf(what));
     return why.exception(connection.id(), operation.isMutating());
@@ -418,7 +423,7 @@ final class LinkStream {
     return patience.isZero() ? 0 : System.nanoTime() + patience.toNanos();
   }
 
-  /** Waits once; the callers loop. */
+  /** Waits once; callers loop. */
   @SuppressWarnings("WaitNotInLoop")
   static boolean await(Condition condition, long deadline, Duration patience)
       throws InterruptedException {

@@ -5,8 +5,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the agent may send on one stream, and what of it nobody has taken yet. Bounded by the credit
- * that was granted. Knows no locks: the stream it belongs to guards it.
+ * Receive side of a stream's flow control: the credit granted to the agent, and the frames that no
+ * caller has consumed yet. The queue is bounded by the granted credit. Not thread-safe; guarded by
+ * the lock of its stream.
  */
 final class ReceiveWindow {
   private static final int MERGE_MAX = 4096;
@@ -21,8 +22,10 @@ final class ReceiveWindow {
   private boolean eofSeen;
 
   /**
-   * @param window what the agent may have under way
-   * @param credit what it was granted of that already
+   * Creates the receive side of a stream.
+   *
+   * @param window how many bytes the agent may have in flight
+   * @param credit how much of it is already granted
    */
   ReceiveWindow(int window, long credit) {
     this.window = window;
@@ -33,14 +36,14 @@ final class ReceiveWindow {
     return queue.isEmpty();
   }
 
-  /** Grants the whole window at once; returns how much that is. */
+  /** Grants the whole window. Returns its size. */
   int grantAll() {
     credit += window;
     return window;
   }
 
   /**
-   * Checks a frame against what was said before and counts its cost.
+   * Validates a frame in the current state and charges its cost against the credit.
    *
    * @throws ProtocolViolation when it is not allowed
    */
@@ -74,8 +77,7 @@ final class ReceiveWindow {
   }
 
   /**
-   * Queues a frame. Small pieces are joined, so that many of them do not cost more than their
-   * bytes.
+   * Queues a frame. Merges small frames, so that many of them need no more memory than their bytes.
    */
   void add(Frame frame) {
     Frame last = frame.type() == Wire.DATA ? queue.peekLast() : null;
@@ -98,7 +100,8 @@ final class ReceiveWindow {
   }
 
   /**
-   * Counts a frame as taken; returns how much to grant anew, or 0 while it is not worth a frame.
+   * Counts a frame as consumed. Returns how much credit to grant, or 0 while it is not worth a
+   * frame.
    */
   int consume(Frame frame) {
     taken += frame.cost();

@@ -8,7 +8,7 @@ import dev.isola.spi.error.SandboxException;
 /**
  * An ERROR frame.
  *
- * @param errno 0 when it does not say
+ * @param errno 0 when absent
  */
 record RemoteError(int code, int errno, String message) {
   private static final int MESSAGE_MAX = 400;
@@ -20,7 +20,7 @@ record RemoteError(int code, int errno, String message) {
         sanitize(fields.optionalText(FieldTag.MESSAGE).orElse("the agent gave no reason")));
   }
 
-  /** Returns the exception for a caller. */
+  /** Returns the exception for the caller. */
   SandboxException exception(SandboxId id) {
     Fault fault = Fault.of(errorCode(), message, remedy()).sandbox(id);
     if (errno != 0) {
@@ -81,7 +81,7 @@ record RemoteError(int code, int errno, String message) {
     };
   }
 
-  /** What comes from the agent is shown to people: short, and without control characters. */
+  /** Shortens text from the agent and replaces control characters, because it is shown to users. */
   static String sanitize(String text) {
     String cut = text.length() > MESSAGE_MAX ? text.substring(0, MESSAGE_MAX) + "..." : text;
     return cut.replaceAll("\\p{Cntrl}", "?");

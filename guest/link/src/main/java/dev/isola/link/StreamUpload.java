@@ -7,12 +7,14 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Sends the content of a stream, in frames as large as the credit allows and it comes. */
+/**
+ * Uploads the content of a stream, in frames as large as the credit and the available input allow.
+ */
 final class StreamUpload {
-  /** Native reads of more would allocate for each of them. */
+  /** Larger native reads would allocate memory each time. */
   private static final int PIECE = 64 * 1024;
 
-  /** Puts bytes into a block; returns how many, -1 at the end. */
+  /** Reads bytes into a buffer. Returns how many, -1 at the end. */
   private interface Source {
     int fill(ByteBuffer block) throws IOException;
   }
@@ -20,7 +22,7 @@ final class StreamUpload {
   private enum Sent {
     MORE,
     ALL,
-    /** The stream is over, or the patience. */
+    /** The stream is over, or the wait for credit timed out. */
     NOTHING
   }
 
@@ -30,7 +32,7 @@ final class StreamUpload {
 
   StreamUpload(SendWindow out, InputStream content) {
     this.out = out;
-    // A class made from it may do more in read() than its channel knows of.
+    // A subclass may override read(), which reading from the channel would bypass.
     if (content.getClass() == FileInputStream.class) {
       parts = new FileRegions(((FileInputStream) content).getChannel());
       source = parts::read;
@@ -57,10 +59,10 @@ final class StreamUpload {
   }
 
   /**
-   * Sends everything.
+   * Uploads everything.
    *
-   * @param patience how long to wait for credit each time
-   * @return false when the stream is over, or the patience is
+   * @param timeout how long to wait for credit each time
+   * @return false when the stream is over or the wait timed out
    */
   boolean run(Duration patience) throws IOException, InterruptedException {
     Sent sent = Sent.MORE;
@@ -77,7 +79,8 @@ final class StreamUpload {
   }
 
   /**
-   * What was wrong with a part of a file must be known before the agent hears that this was all.
+   * Waits for all regions, since a read error must be detected before EOF tells the agent that the
+   * content is complete.
    */
   private boolean isOut(Duration patience) throws IOException, InterruptedException {
     if (parts == null) {

@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * A view of the fields in a payload. The structure is checked once, when it is made; a field of the
- * wrong size or one that is missing is a {@link ProtocolViolation} when it is asked for.
+ * View of the fields in a payload. The constructor checks the structure; reading a missing field or
+ * one of the wrong size throws a {@link ProtocolViolation}.
  */
 final class WireFields {
   private static final int FIELD_HEADER = 5;
@@ -70,7 +70,7 @@ final class WireFields {
     return at < 0 ? OptionalLong.empty() : OptionalLong.of(numberAt(at, tag));
   }
 
-  /** Returns a number that counts something, so that it is never negative. */
+  /** Returns a number that must not be negative. */
   long count(int tag) {
     return checkCount(number(tag), tag);
   }
@@ -79,7 +79,7 @@ final class WireFields {
     return checkCount(number(tag, otherwise), tag);
   }
 
-  /** Returns a number between {@code least} and {@code most}. */
+  /** Returns a number from {@code least} to {@code most}. */
   int range(int tag, int least, int most) {
     long value = number(tag);
     if (value < least || value > most) {

@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Starts agents. The launched process detaches and the launcher exits at once, so that a living
+ * Starts agents. The started process detaches and its parent exits at once, so that a running
  * sandbox costs this process neither a thread nor a descriptor.
  */
 public final class AgentStarter {
@@ -36,9 +36,10 @@ public final class AgentStarter {
   }
 
   /**
-   * Makes a starter whose agents are executed by another program.
+   * Creates a starter whose agents are executed by another program.
    *
-   * @param wrapper its words, such as {@code unshare --net}; none to execute agents directly
+   * @param wrapper its command line, such as {@code unshare --net}; empty to execute agents
+   *     directly
    */
   public AgentStarter(Path binaries, String instance, List<String> wrapper) {
     this.agent = InstalledProgram.agent(binaries);
@@ -49,9 +50,9 @@ public final class AgentStarter {
   /**
    * Starts an agent and returns once it listens.
    *
-   * @throws dev.isola.spi.error.ProviderUnavailable with {@code SPAWN_FAILED} and the agent's own
-   *     words
-   * @throws dev.isola.spi.error.DeadlineExceeded when it does not come up in time
+   * @throws dev.isola.spi.error.ProviderUnavailable with {@code SPAWN_FAILED} and the agent's
+   *     message
+   * @throws dev.isola.spi.error.DeadlineExceeded when it does not start in time
    */
   public AgentProcess start(SandboxId id, BootRecord boot, Duration patience) {
     List<String> words = new ArrayList<>(wrapper);
@@ -62,7 +63,7 @@ public final class AgentStarter {
 
   /**
    * Runs a program that starts an agent: it reads {@code input}, prints one line when the agent is
-   * ready or cannot be, and exits.
+   * ready or has failed, and exits.
    */
   public static AgentProcess start(
       SandboxId id, List<String> words, byte[] input, Duration patience) {
@@ -91,12 +92,12 @@ public final class AgentStarter {
     }
   }
 
-  /** Returns the agent's program, put in place when it is not; its content is looked at once. */
+  /** Returns the agent's executable, installing it if necessary; verifies its content once. */
   public Path binary() {
     return agent.path();
   }
 
-  /** Tries whether this machine lets an agent have namespaces. */
+  /** Returns whether an agent can create namespaces on this machine. */
   public boolean namespacesAvailable() {
     try {
       Process probe = builder(List.of(binary().toString(), "--probe-namespaces")).start();
@@ -113,7 +114,7 @@ public final class AgentStarter {
     }
   }
 
-  /** Nothing of this process's environment goes along. */
+  /** The environment of this process is not inherited. */
   private static ProcessBuilder builder(List<String> words) {
     ProcessBuilder builder = new ProcessBuilder(words);
     builder.environment().clear();
@@ -123,9 +124,9 @@ public final class AgentStarter {
   }
 
   /**
-   * Reads the line of whoever started an agent.
+   * Parses the line printed by the program that started an agent.
    *
-   * @throws dev.isola.spi.error.ProviderUnavailable when it tells why there is none
+   * @throws dev.isola.spi.error.ProviderUnavailable when the line reports a failure
    */
   public static AgentProcess parse(String answer, SandboxId id) {
     Matcher ready = READY.matcher(answer);
@@ -139,7 +140,7 @@ public final class AgentStarter {
         ready.group(3).contains("pid"));
   }
 
-  /** What is thrown when no agent has come in time. */
+  /** Returns the exception for an agent that did not start in time. */
   public static SandboxException startTimedOut(SandboxId id, Duration patience) {
     return Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
@@ -149,7 +150,7 @@ public final class AgentStarter {
         .exception();
   }
 
-  /** What is thrown when no agent can be started. */
+  /** Returns the exception for an agent that could not be started. */
   public static SandboxException startFailed(SandboxId id, String what, @Nullable Throwable cause) {
     return Fault.of(ErrorCode.SPAWN_FAILED, what, "run isola doctor to see what is missing")
         .sandbox(id)

@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.function.BiFunction;
 
 /**
- * Forks local sandboxes whose booter can let several share a workspace's files.
+ * Forks local sandboxes whose booter can share the files of a workspace.
  *
- * @param create makes a sandbox that begins with layers
+ * @param create creates a sandbox from layers
  */
 record LocalForking(
     Booter booter,
@@ -25,7 +25,7 @@ record LocalForking(
     SandboxLocks turns,
     BiFunction<SandboxSpec, List<String>, Sandbox> create) {
 
-  /** Returns what one sandbox can. */
+  /** Returns the forking capability of a sandbox. */
   Forking of(SandboxId id) {
     return () -> turns.withLock(id, () -> freeze(id));
   }

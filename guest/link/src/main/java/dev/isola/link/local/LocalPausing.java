@@ -18,9 +18,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Pauses local sandboxes: in memory where the booter can freeze, to the file system by ending the
- * processes and booting again. What state a sandbox is in is told by the freezer and the record, so
- * any process of the instance sees the same.
+ * Pauses local sandboxes: in memory if the booter has a freezer, or to the file system by ending
+ * the processes and restarting later. The freezer and the record hold the state, so that every
+ * process of the instance sees the same.
  */
 final class LocalPausing {
   private final Booter booter;
@@ -39,7 +39,7 @@ final class LocalPausing {
     this.attached = attached;
   }
 
-  /** One sandbox's own view. */
+  /** The pausing capability of one sandbox. */
   private final class SandboxPausing implements Pausing {
     private final SandboxId id;
 
@@ -79,12 +79,12 @@ final class LocalPausing {
     }
   }
 
-  /** Returns what one sandbox can. */
+  /** Returns the pausing capability of a sandbox. */
   Pausing of(SandboxId id) {
     return new SandboxPausing(id);
   }
 
-  /** Returns the state of a sandbox that lives or was stopped. */
+  /** Returns the state of a live or stopped sandbox. */
   SandboxState stateOf(SandboxRecord record) {
     if (record.stopped()) {
       return SandboxState.STOPPED;
@@ -115,7 +115,7 @@ final class LocalPausing {
             .freezer(id)
             .orElseThrow(
                 () -> Capability.unsupported(booter.info().name(), "pausing in memory here"));
-    sandbox.setState(SandboxState.PAUSED); // first, so that its silence is not taken for its end
+    sandbox.setState(SandboxState.PAUSED); // first, so that its silence does not count as its end
     try {
       freezing.freeze();
     } catch (IOException e) {
@@ -124,7 +124,7 @@ final class LocalPausing {
     }
   }
 
-  /** Lets a frozen sandbox go on; does nothing to any other. */
+  /** Thaws a frozen sandbox; does nothing to any other. */
   void thaw(SandboxId id, AgentSandbox sandbox) {
     try {
       if (booter.freezer(id).filter(SandboxFreezer::isFrozen).isPresent()) {
@@ -159,7 +159,7 @@ final class LocalPausing {
       return;
     }
     StoredSandbox known = known(id);
-    if (!known.record().stopped()) { // another process was first
+    if (!known.record().stopped()) { // another process has resumed it
       sandbox.setState(SandboxState.RUNNING);
       sandbox.ping();
       return;
@@ -176,7 +176,7 @@ final class LocalPausing {
     try {
       booter.verify(new Booter.BootedSandbox(sandbox, known.folder(), agent));
     } catch (SandboxException e) {
-      stop(id, sandbox); // nothing runs in it unless it is known to be isolated
+      stop(id, sandbox); // nothing may run in it unless its isolation is verified
       throw e;
     }
   }

@@ -42,12 +42,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A provider whose sandboxes are guest agents on this machine. Everything that is known of a
- * sandbox lies in its folder, so that any process of this instance can find it, attach to it and
- * destroy it; how it is booted is the {@link Booter}'s.
+ * A provider whose sandboxes are guest agents on this machine. The folder of a sandbox holds all of
+ * its state, so that any process of this instance can find it, attach to it and destroy it. The
+ * {@link Booter} boots it.
  */
 public final class LocalProvider implements Provider {
-  /** An agent that is to end and does not answer soon is ended by force. */
+  /** A destroyed agent that does not answer soon is killed. */
   private static final LinkTimeouts LAST_WORDS =
       LinkTimeouts.DEFAULT.withConnectTimeout(Duration.ofSeconds(1));
 
@@ -133,7 +133,7 @@ public final class LocalProvider implements Provider {
     }
   }
 
-  /** Makes the folder; of two processes that want the same id at once, one gets it. */
+  /** Creates the folder; when two processes create the same id at once, one of them succeeds. */
   private void claim(SandboxFolder folder, SandboxId id) {
     try {
       folder.create();
@@ -183,12 +183,14 @@ public final class LocalProvider implements Provider {
     return sandbox;
   }
 
-  /** Does meanwhile what has to be done anyway; who cannot connect is told so there. */
+  /**
+   * Connects in the background while the record is written; the later connect reports a failure.
+   */
   private static void connectEarly(AgentSandbox sandbox) {
     try {
       sandbox.connect();
     } catch (SandboxException toldLater) {
-      // see above
+      // Reported by the later connect.
     }
   }
 
@@ -252,7 +254,7 @@ public final class LocalProvider implements Provider {
     }
   }
 
-  /** What another instance made is never touched, even in a folder that is shared by mistake. */
+  /** Never touches sandboxes of another instance, even in a folder shared by mistake. */
   private boolean isOurs(StoredSandbox known) {
     return known.record().instance().equals(context.instance().value());
   }
@@ -272,7 +274,7 @@ public final class LocalProvider implements Provider {
         .build();
   }
 
-  /** What a sandbox of this provider can that its agent alone cannot. */
+  /** Returns the capabilities of a sandbox that its agent alone does not have. */
   private Map<Class<? extends Capability>, Capability> extra(SandboxId id) {
     Map<Class<? extends Capability>, Capability> found = new HashMap<>();
     if (booter.capabilities().contains(Pausing.class)) {
@@ -338,14 +340,14 @@ public final class LocalProvider implements Provider {
   }
 
   /**
-   * What an owner left behind that never comes back: it was killed before it could destroy its
-   * sandbox. What cannot be removed now goes on showing in the inventory. Those that this process
-   * has are not looked at: with many of them that would be most of the work of making one more.
+   * Removes sandboxes of owners that were killed before they could destroy them. One that cannot be
+   * removed now stays in the inventory. Skips the sandboxes of this process: with many of them,
+   * reading their records would dominate the cost of a create.
    */
   private void removeWhatShortLivedOwnersLeft() {
     for (StoredSandbox known : folders.list(context.instance().value(), attached.keySet())) {
       if (known.record().isAbandoned(context.clock().instant())) {
-        // One that is being destroyed this moment looks the same; it is left to who does it.
+        // One that is being destroyed right now looks the same; its lock is held.
         turns.tryWithLock(known.record().id(), () -> removeAbandoned(known.record().id()));
       }
     }
@@ -359,7 +361,7 @@ public final class LocalProvider implements Provider {
       try {
         destroyInTurn(id, DestroyOptions.FORCE);
       } catch (SandboxException heldBySomebody) {
-        // It goes on showing in the inventory.
+        // It stays in the inventory.
       }
     }
   }

@@ -7,8 +7,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * Lets create, attach and destroy of one sandbox follow one another, while those of others go on
- * beside them.
+ * Locks by sandbox id: serializes create, attach and destroy of one sandbox, while those of others
+ * run concurrently.
  */
 public final class SandboxLocks {
   private static final class CountedLock {
@@ -18,7 +18,7 @@ public final class SandboxLocks {
 
   private final Map<SandboxId, CountedLock> turns = new ConcurrentHashMap<>();
 
-  /** Runs {@code action} when nobody else has the turn of {@code id}. */
+  /** Runs {@code action} while holding the lock of {@code id}. */
   public <T> T withLock(SandboxId id, Supplier<T> action) {
     CountedLock turn =
         turns.compute(
@@ -37,7 +37,10 @@ public final class SandboxLocks {
     }
   }
 
-  /** Runs {@code action}, unless somebody has the turn of {@code id} or waits for it. */
+  /**
+   * Runs {@code action} with the lock of {@code id}, unless another thread holds it or waits for
+   * it.
+   */
   public void tryWithLock(SandboxId id, Runnable action) {
     CountedLock turn = new CountedLock();
     turn.waiting = 1;

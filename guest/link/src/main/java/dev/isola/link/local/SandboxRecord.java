@@ -23,14 +23,14 @@ import java.util.Properties;
 import java.util.Set;
 
 /**
- * What is written down of a sandbox before anything of it exists, so that another process can find
- * it, reach it and remove it. Holds the agent's secret; only its owner can read the file.
+ * Record of a sandbox, written before anything of it exists, so that another process can find,
+ * reach and remove it. Contains the agent's secret; only the owner can read the file.
  *
- * @param workspace the folder the commands work in
- * @param ownWorkspace whether it was made for this sandbox and goes with it
- * @param shortLived whether its owner never comes back to it
- * @param stopped whether its processes were ended and its files kept, to be booted again
- * @param agent empty until the agent has said that it is ready
+ * @param workspace the working folder of commands
+ * @param ownWorkspace whether it was created for this sandbox and is removed with it
+ * @param shortLived whether its owner never returns to it
+ * @param stopped whether its processes were ended and its files kept for a restart
+ * @param agent empty until the agent has reported that it is ready
  */
 public record SandboxRecord(
     SandboxId id,
@@ -44,17 +44,17 @@ public record SandboxRecord(
     boolean stopped,
     Optional<AgentProcess> agent) {
 
-  /** The line of the file by which a program without Java knows a sandbox that is stopped. */
+  /** The line of the file by which programs other than Isola recognize a stopped sandbox. */
   public static final String STOPPED = "stopped=true";
 
-  /** What is left of one that was not finished is written over. */
+  /** Overwrites an incomplete file. */
   private static final Set<StandardOpenOption> NEW =
       Set.of(
           StandardOpenOption.CREATE,
           StandardOpenOption.TRUNCATE_EXISTING,
           StandardOpenOption.WRITE);
 
-  /** Nobody is still making what was begun that long ago. */
+  /** A creation that started earlier than this has been abandoned. */
   private static final Duration LONGEST_MAKING = Duration.ofHours(1);
 
   private static final FileAttribute<?> OURS =
@@ -75,7 +75,7 @@ public record SandboxRecord(
         Optional.empty());
   }
 
-  /** Returns the record of what runs as {@code process}. */
+  /** Returns the record with the running agent. */
   public SandboxRecord withAgent(AgentProcess process) {
     return with(false, Optional.of(process));
   }
@@ -105,8 +105,8 @@ public record SandboxRecord(
   }
 
   /**
-   * Returns true when its owner never comes back and its agent has ended by itself, or never came:
-   * its owner was killed while it was made.
+   * Returns true when the owner never returns and the agent has ended, or never started because the
+   * owner was killed during creation.
    */
   public boolean isAbandoned(Instant now) {
     return shortLived
@@ -117,8 +117,8 @@ public record SandboxRecord(
   }
 
   /**
-   * Returns the living processes whose end is the end of all: the agent, or where it is not known
-   * or has no namespace of its own, whatever bears our marks.
+   * Returns the live processes to wait for: the agent if it has a pid namespace, otherwise all
+   * processes with this sandbox on their command line.
    */
   public List<AgentProcess> processes() {
     return agent.filter(AgentProcess::namespaces).isPresent()
@@ -126,7 +126,7 @@ public record SandboxRecord(
         : AgentProcess.findByCommandLine(instance, id.value());
   }
 
-  /** Writes it in place of the one before. */
+  /** Replaces the record atomically. */
   public void write(Path file) throws IOException {
     Path temporary = file.resolveSibling(file.getFileName() + ".new");
     writeNew(temporary);
@@ -134,7 +134,7 @@ public record SandboxRecord(
         temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
   }
 
-  /** Writes the first record of a sandbox; until it is whole there is none. */
+  /** Writes the first record of a sandbox. An incomplete record counts as none. */
   void writeNew(Path file) throws IOException {
     Properties text = new Properties();
     text.setProperty("id", id.value());
@@ -157,7 +157,7 @@ public record SandboxRecord(
     }
   }
 
-  /** Reads a record; empty when there is none or it is not whole. */
+  /** Reads a record; empty when it does not exist or is incomplete. */
   public static Optional<SandboxRecord> read(Path file) throws IOException {
     Properties text = new Properties();
     try (InputStream in = Files.newInputStream(file)) {

@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-/** Ends all processes of a sandbox and makes sure that none is left. */
+/** Ends all processes of a sandbox and verifies that none is left. */
 final class SandboxTerminator {
   private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
 
@@ -22,9 +22,9 @@ final class SandboxTerminator {
   }
 
   /**
-   * Asks the agent, and uses force when it has not ended after half of the time.
+   * Shuts the agent down, and kills it when it has not ended after half of the timeout.
    *
-   * @throws dev.isola.spi.error.DeadlineExceeded when something is left at the end of it
+   * @throws dev.isola.spi.error.DeadlineExceeded when a process is left after the timeout
    */
   void terminate(DestroyOptions how) {
     long start = System.nanoTime();
@@ -34,7 +34,7 @@ final class SandboxTerminator {
         sandbox.shutdown();
         awaitEnd(processes, start + how.timeout().toNanos() / 2);
       } catch (SandboxException silent) {
-        // It does not answer any more; force does not need an answer.
+        // It does not answer; killing it needs no answer.
       }
       processes.forEach(AgentProcess::kill);
     }
@@ -43,7 +43,7 @@ final class SandboxTerminator {
     awaitNoneLeft(start + how.timeout().toNanos());
   }
 
-  /** Waits for the end of a sandbox that was told to stop, and uses force like the above. */
+  /** Waits for a sandbox that is stopping, and kills its processes in the same way. */
   void awaitStop(DestroyOptions how) {
     long start = System.nanoTime();
     List<AgentProcess> processes = record.processes();

@@ -6,14 +6,14 @@ import java.nio.file.Path;
 import java.util.function.Function;
 
 /**
- * The switches by which a system keeps user namespaces from its users. They tell why one was
- * refused, never that one will be had: only trying tells that.
+ * System settings that prevent unprivileged users from creating user namespaces. They explain a
+ * failure; only trying shows whether one can be created.
  */
 public enum UserNamespaceRestriction {
   DISABLED("user.max_user_namespaces", "0", "15000", "switched off"),
   ROOT_ONLY("kernel.unprivileged_userns_clone", "0", "1", "for root only"),
   APPARMOR("kernel.apparmor_restrict_unprivileged_userns", "1", "0", "restricted by AppArmor"),
-  /** No switch that we know. */
+  /** Not one of the known settings. */
   UNKNOWN("", "", "", "refused by the kernel or a container around us");
 
   private final String setting;
@@ -28,15 +28,15 @@ public enum UserNamespaceRestriction {
     this.why = why;
   }
 
-  /** Returns what keeps this user from them, given that something does. */
+  /** Returns the setting that prevents this user from creating them, given that it fails. */
   public static UserNamespaceRestriction detect() {
     return detect(UserNamespaceRestriction::read);
   }
 
   /**
-   * Returns what keeps a user from them.
+   * Returns the setting that prevents a user from creating them.
    *
-   * @param read returns the text of a file, empty when it cannot be read
+   * @param read returns the content of a file, empty when it cannot be read
    */
   static UserNamespaceRestriction detect(Function<Path, String> read) {
     for (UserNamespaceRestriction each : values()) {
@@ -48,12 +48,12 @@ public enum UserNamespaceRestriction {
     return UNKNOWN;
   }
 
-  /** Returns why there are none. */
+  /** Returns the reason why they are unavailable. */
   public String reason() {
     return setting.isEmpty() ? why : why + " (" + setting + "=" + closed + ")";
   }
 
-  /** Returns what a person does to have them. */
+  /** Returns what the operator does to allow them. */
   public String remedy() {
     return switch (this) {
       case DISABLED, ROOT_ONLY -> allow();

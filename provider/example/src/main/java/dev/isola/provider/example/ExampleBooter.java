@@ -26,7 +26,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 
-/** Boots a sandbox as a plain process in a fresh folder, and declares no more than that. */
+/** Boots a sandbox as a plain process in a new folder, and declares nothing beyond that. */
 final class ExampleBooter implements Booter {
   private final AgentStarter starter;
 
@@ -81,6 +81,6 @@ final class ExampleBooter implements Booter {
 
   @Override
   public void release(SandboxId id, SandboxFolder folder) {
-    // Nothing was taken but processes and the folder.
+    // Booting acquires nothing but processes and the folder.
   }
 }

@@ -44,12 +44,12 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Boots the agent beneath PRoot, which looks at every system call of every process and changes the
- * paths in it. That is another view of the files and no wall: processes, users and the network are
- * the host's.
+ * Boots the agent under PRoot, which intercepts the system calls of every process and rewrites the
+ * paths in them. This changes the view of the file system and isolates nothing: processes, users
+ * and the network are those of the host.
  */
 final class ProotBooter implements Booter {
-  /** The image that is the host's own root. */
+  /** The image name for the host's own root. */
   private static final String HOST_IMAGE = "host";
 
   static final String NAME = "proot";

@@ -14,15 +14,15 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What a sandbox sees as its files: a root of its own, which is an empty one with the host's
- * programs shown in it or a copy of an image, and in it the workspace, a home and folders for
- * temporary files. Nothing is mounted; the list of what is shown where is PRoot's to keep.
+ * Root file system of a sandbox: an empty root with the host's programs bound into it, or a copy of
+ * an image, with the workspace, a home folder and folders for temporary files. Nothing is mounted;
+ * PRoot translates the bound paths.
  *
- * @param image empty for the host's own programs
- * @param agent the agent's program on the host
+ * @param image empty to use the host's own programs
+ * @param agent the agent's executable on the host
  */
 record ProotRootFs(SandboxSpec spec, SandboxFolder folder, Optional<Image> image, Path agent) {
-  /** Where the agent's program is inside. */
+  /** Path of the agent's executable inside the sandbox. */
   static final String AGENT = "/.isola/agent";
 
   private static final List<String> PROGRAMS =
@@ -30,7 +30,7 @@ record ProotRootFs(SandboxSpec spec, SandboxFolder folder, Optional<Image> image
 
   private static final List<String> KERNEL = List.of("/proc", "/dev", "/sys");
 
-  /** Makes the folders on the host and returns the words that tell PRoot of them. */
+  /** Creates the folders on the host and returns the PRoot arguments for them. */
   List<String> prepare(Duration patience) throws IOException {
     Path root = folder.path().resolve("root");
     List<String> words = new ArrayList<>(List.of("-r", root.toString(), "-w", "/"));
@@ -83,7 +83,7 @@ record ProotRootFs(SandboxSpec spec, SandboxFolder folder, Optional<Image> image
     words.addAll(List.of("-b", host + ":" + inside + "!"));
   }
 
-  /** There are no layers here: who stands on an image writes to a copy of it. */
+  /** PRoot has no layers, so a sandbox writes to its own copy of the image. */
   private static void copy(Path image, Path root, Duration patience) throws IOException {
     Process process =
         new ProcessBuilder("cp", "-a", "--reflink=auto", image.toString(), root.toString())

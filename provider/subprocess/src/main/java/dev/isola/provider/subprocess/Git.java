@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Runs git in one folder. Hooks and helpers of the repository are not run: what is in it may have
- * been written by a sandbox.
+ * Runs git in one folder. Does not run hooks or helpers of the repository, because a sandbox may
+ * have written them.
  */
 record Git(Path folder, Duration timeout) {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
@@ -27,14 +27,18 @@ record Git(Path folder, Duration timeout) {
     this(folder, PATIENCE);
   }
 
-  /** What git said. */
+  /** Exit status and output of git. */
   record GitResult(int status, String text) {
     boolean ok() {
       return status == 0;
     }
   }
 
-  /** Runs git; it must succeed. */
+  /**
+   * Runs git and returns its output.
+   *
+   * @throws SandboxException when git fails
+   */
   String run(String... words) {
     GitResult answer = tryRun(words);
     if (!answer.ok()) {
@@ -73,7 +77,7 @@ record Git(Path folder, Duration timeout) {
       Process process = builder.start();
       try {
         process.getOutputStream().close();
-        // Beside us: a git that says nothing must not keep us from the deadline.
+        // In the background, so that a git without output cannot block past the deadline.
         FutureTask<byte[]> said =
             new FutureTask<>(() -> process.getInputStream().readNBytes(LONGEST_ANSWER));
         Thread.startVirtualThread(said);

@@ -25,7 +25,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 
-/** What the provider says of itself, depending on what this machine lets it have. */
+/** Description of the provider, depending on what this machine supports. */
 final class SubprocessInfo {
   static final Set<Class<? extends Capability>> CAPABILITIES =
       Set.of(
@@ -42,7 +42,7 @@ final class SubprocessInfo {
 
   private SubprocessInfo() {}
 
-  /** Returns the description; {@code images} when something else makes the workspace from one. */
+  /** Returns the description; {@code images} when the workspace is created from an image. */
   static ProviderInfo create(String name, String summary, boolean images, boolean namespaces) {
     SpecSupport support =
         new SpecSupport(

@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * The working tree of one sandbox, on a branch of its own, {@code isola/ID}. Next to it lies a file
- * that names its repository, written before the tree exists.
+ * The git worktree of one sandbox, on its own branch {@code isola/ID}. A file next to it names its
+ * repository and is written before the worktree exists.
  */
 record Worktree(Path tree, SandboxId id) {
 
@@ -23,12 +23,12 @@ record Worktree(Path tree, SandboxId id) {
     return "isola/" + id;
   }
 
-  /** Returns true when there is a tree, or the intent to make one. */
+  /** Returns true when there is a worktree, or the file that announces one. */
   boolean exists() {
     return Files.exists(note());
   }
 
-  /** Makes the tree from {@code ref} of {@code repository}. */
+  /** Creates the worktree from {@code ref} of {@code repository}. */
   void create(Path repository, String ref) throws IOException {
     Git git = new Git(repository);
     if (!git.tryRun("rev-parse", "--git-dir").ok()) {
@@ -60,10 +60,11 @@ record Worktree(Path tree, SandboxId id) {
   }
 
   /**
-   * Refuses when the tree holds work that is nowhere else: files that are not committed, or commits
-   * that no other branch, tag or remote has.
+   * Throws when the worktree contains unsaved work: uncommitted files, or commits that no other
+   * branch, tag or remote has.
    *
-   * @throws dev.isola.spi.error.Conflict with {@code UNSAVED_WORK}, saying where the work is
+   * @throws dev.isola.spi.error.Conflict with {@code UNSAVED_WORK}, naming the worktree and the
+   *     branch
    */
   void requireNoUnsavedWork() {
     if (!Files.isDirectory(tree)) {
@@ -77,7 +78,7 @@ record Worktree(Path tree, SandboxId id) {
                 "rev-list",
                 "HEAD",
                 "--not",
-                "--exclude=" + branch(), // not --all, which counts HEAD itself as a place
+                "--exclude=" + branch(), // not --all, which would include HEAD itself
                 "--branches",
                 "--tags",
                 "--remotes"));
@@ -103,10 +104,7 @@ record Worktree(Path tree, SandboxId id) {
     }
   }
 
-  /**
-   * Removes tree, branch and note, whatever is in them. Never fails because something is gone
-   * already.
-   */
+  /** Removes worktree, branch and file, whatever their content. Idempotent. */
   void remove() throws IOException {
     if (!exists()) {
       return;

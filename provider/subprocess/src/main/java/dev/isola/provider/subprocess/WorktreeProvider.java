@@ -31,10 +31,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Plain processes, each in a fresh working tree of a git repository: the spec's {@code
- * workspacePath} (or the setting {@code repository}) is the repository, its {@code image} the
- * branch, tag or commit. Several sandboxes work on one repository side by side. Work that is
- * nowhere else is never removed unless forced.
+ * Plain processes, each in a new git worktree: the spec's {@code workspacePath} (or the setting
+ * {@code repository}) is the repository, its {@code image} the branch, tag or commit. Several
+ * sandboxes can work on one repository concurrently. Unsaved work is never removed unless forced.
  */
 final class WorktreeProvider implements Provider {
   static final String NAME = "worktree";
@@ -197,7 +196,7 @@ final class WorktreeProvider implements Provider {
     }
     processes.destroy(id, how);
     if (!how.force()) {
-      worktree.requireNoUnsavedWork(); // of a last moment; the processes are gone, the work stays
+      worktree.requireNoUnsavedWork(); // again, now that no process can write any more
     }
     try {
       worktree.remove();
