@@ -18,7 +18,7 @@ struct blocks {
 bool blocks_put(struct blocks *b, const struct frame *f);
 /* Removes and returns the oldest block, or NULL when the queue is empty. The caller returns it with blocks_recycle. */
 struct block *blocks_take(struct blocks *b);
-void blocks_give_back(struct blocks *b, struct block *used);
+void blocks_recycle(struct blocks *b, struct block *used);
 void blocks_free(struct blocks *b);
 
 #endif

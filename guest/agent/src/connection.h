@@ -26,11 +26,11 @@ bool connection_listen(int fd);
  * Serves the one peer at the other end of a pair of descriptors. With `repeat`, sends the challenge until it answers.
  */
 bool connection_fixed(int in_fd, int out_fd, bool repeat);
-bool connection_present(void);
+bool connection_is_open(void);
 /* Closes the authenticated connection. */
 void connection_drop(void);
 /* Sends BYE and waits briefly for it to be written. */
-void connection_farewell(const char *reason);
+void connection_send_bye(const char *reason);
 
 /*
  * Sends a frame on the authenticated connection: `head`, then `payload`; either may be empty. Callable from any thread
@@ -41,11 +41,11 @@ bool connection_send(enum frame_type type, uint32_t stream, const void *head, si
 /* Like connection_send, with `length` bytes that are in a pipe. */
 bool connection_send_pipe(enum frame_type type, uint32_t stream, int pipe, size_t length);
 /* Frames sent between cork and uncork go out in one write. Main thread, without stream_lock. */
-void connection_hold(void);
-void connection_let_go(void);
+void connection_cork(void);
+void connection_uncork(void);
 /* Returns true when the send queue is short enough for bulk data. Requires stream_lock. */
 bool connection_has_room(void);
 /* Called once per iteration of the event loop: handles failed sends and write events requested by workers. */
-void connection_turn(void);
+void connection_poll(void);
 
 #endif

@@ -98,20 +98,20 @@ static bool make_mount_point(const char *source, const char *destination)
 {
     struct stat s;
     if (stat(source, &s) != 0 || !path_make_parents(destination, 0755)) return false;
-    struct place place;
-    if (!path_place(destination, &place)) return false;
+    struct path_parent parent;
+    if (!path_resolve_parent(destination, &parent)) return false;
     bool ok = true;
     if (S_ISDIR(s.st_mode)) {
-        ok = mkdirat(place.folder, place.leaf, 0755) == 0 || errno == EEXIST;
+        ok = mkdirat(parent.folder, parent.leaf, 0755) == 0 || errno == EEXIST;
     } else {
-        int fd = openat(place.folder, place.leaf, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+        int fd = openat(parent.folder, parent.leaf, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
         if (fd >= 0)
             close(fd);
         else
             ok = errno == EEXIST;
     }
     int error = errno;
-    place_close(&place);
+    path_parent_close(&parent);
     errno = error;
     return ok;
 }
@@ -228,7 +228,7 @@ static void hide_all(const struct boot *b)
     if (b->root && !reopen_root(b->root)) detach_failed("cannot open %s: %s", b->root, strerror(errno));
 }
 
-static void let_go_of_descriptors(void)
+static void redirect_to_null(void)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int i = 0; i < 3 && null >= 0; i++) dup2(null, i);
@@ -307,15 +307,16 @@ static bool try_detach(const struct boot *b, bool namespaces)
         bind_all(b->fields);
         hide_all(b);
     }
-    let_go_of_descriptors();
+    redirect_to_null();
     return true;
 }
 
 void detach(const struct boot *b)
 {
     if (b->namespaces > 0 && try_detach(b, true)) return;
-    if (b->namespaces == 2) detach_failed("a pid namespace is required and cannot be had here");
-    if (fields_has(b->fields, T_BIND)) detach_failed("mounts need a mount namespace, which cannot be had here");
+    if (b->namespaces == 2) detach_failed("a pid namespace is required but cannot be created on this machine");
+    if (fields_has(b->fields, T_BIND))
+        detach_failed("volumes require a mount namespace, which cannot be created on this machine");
     if (try_detach(b, false)) return;
     detach_failed("the agent could not detach");
 }

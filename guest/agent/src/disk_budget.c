@@ -26,7 +26,7 @@ static uint64_t changed_since; /* 0 where there is a layer */
 
 static uint64_t limit;
 static bool own;
-static atomic_ullong used, promised, refusals;
+static atomic_ullong used, reserved, refusals;
 static atomic_bool measured;
 
 void disk_set_limit(uint64_t bytes, uint64_t since_ns)
@@ -40,12 +40,12 @@ void disk_set_limit(uint64_t bytes, uint64_t since_ns)
     changed_since = since_ns ? since_ns : (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec - TICK;
 }
 
-void disk_set_own(void)
+void disk_set_kernel_limited(void)
 {
     own = true;
 }
 
-bool disk_is_own(void)
+bool disk_is_kernel_limited(void)
 {
     return own;
 }
@@ -104,20 +104,20 @@ uint64_t disk_measure(void)
     struct statvfs s;
     if (own) return statvfs(LAYER, &s) == 0 ? (uint64_t)(s.f_blocks - s.f_bfree) * s.f_frsize : 0;
     pthread_mutex_lock(&measuring);
-    uint64_t done = atomic_load(&promised);
+    uint64_t done = atomic_load(&reserved);
     uint64_t bytes = bytes_written();
     atomic_store(&used, bytes);
-    atomic_fetch_sub(&promised, done);
+    atomic_fetch_sub(&reserved, done);
     atomic_store(&measured, true);
     pthread_mutex_unlock(&measuring);
     return bytes;
 }
 
-bool disk_take(uint64_t bytes)
+bool disk_reserve(uint64_t bytes)
 {
     if (!limit) return true;
     if (!atomic_load(&measured)) disk_measure();
-    uint64_t taken = atomic_fetch_add(&promised, bytes) + bytes;
+    uint64_t taken = atomic_fetch_add(&reserved, bytes) + bytes;
     if (atomic_load(&used) + taken <= limit) return true;
     if (disk_measure() + bytes <= limit) return true;
     disk_refused();

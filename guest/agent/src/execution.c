@@ -18,18 +18,18 @@
 
 enum {
     RUNNING_MAX = 4096,
-    ENDED_MAX = 64,           /* how many ended executions are kept, */
-    ENDED_LATELY_MS = 30000,  /* in addition to all that ended this recently, */
-    ENDED_MOST = 256,         /* but never more than this */
-    ENDED_JOURNAL = 16 << 20, /* journal bytes kept for all ended executions together */
+    ENDED_MAX = 64,            /* how many ended executions are kept, */
+    ENDED_RECENTLY_MS = 30000, /* in addition to all that ended this recently, */
+    ENDED_HARD_MAX = 256,      /* but never more than this */
+    ENDED_JOURNAL = 16 << 20,  /* journal bytes kept for all ended executions together */
     JOURNAL_DEFAULT = 1 << 20,
     JOURNAL_MAX = 16 << 20,
     JOURNAL_MIN = 16 << 10,
     DRAIN_IDLE_MS = 100, /* how long to wait for output while another process holds the pipe open */
-    DRAIN_MOST_MS = 2000,
-    OBEY_MS = 3000,      /* how long a supervisor may take to kill its tree */
-    START_MS = 250,      /* how long a supervisor may take to report that the command has started */
-    PIPE_MOST = 1 << 20, /* what a pipe can hold that was written before the leader ended */
+    DRAIN_MAX_MS = 2000,
+    KILL_TREE_MS = 3000,         /* how long a supervisor may take to kill its tree */
+    START_MS = 250,              /* how long a supervisor may take to report that the command has started */
+    PIPE_CAPACITY_MAX = 1 << 20, /* what a pipe can hold that was written before the leader ended */
 };
 
 #define MS 1000000ull
@@ -38,12 +38,12 @@ struct execution *executions;
 static struct execution **executions_end = &executions;
 static uint64_t next_id = 1;
 static int running;
-static bool tidy_due;
+static bool evict_due;
 static const struct execution_defaults *defaults;
 
-void tidy_later(void)
+void evict_later(void)
 {
-    tidy_due = true;
+    evict_due = true;
 }
 
 void executions_setup(const struct execution_defaults *d)
@@ -109,11 +109,11 @@ bool outputs_open(const struct execution *e)
  * Evicts old ended executions. One whose pipe is still open in another process stays, because closing it would send
  * that process SIGPIPE. Runs once per loop iteration, so that callers never see an execution freed.
  */
-void executions_tidy(void)
+void executions_evict(void)
 {
     enforce_disk();
-    if (!tidy_due) return;
-    tidy_due = false;
+    if (!evict_due) return;
+    evict_due = false;
     int ended = 0;
     size_t kept = 0;
     for (struct execution *e = executions; e; e = e->next)
@@ -125,13 +125,13 @@ void executions_tidy(void)
     for (struct execution *e = executions; e && (ended > ENDED_MAX || kept > ENDED_JOURNAL);) {
         struct execution *next = e->next;
         if (e->finished && !e->attachments && !outputs_open(e) && e->control.fd < 0) {
-            bool lately = now - e->ended_ns < ENDED_LATELY_MS * MS;
+            bool recently = now - e->ended_ns < ENDED_RECENTLY_MS * MS;
             if (kept > ENDED_JOURNAL) {
                 kept -= e->journal.kept;
                 journal_trim(&e->journal, 0);
                 kept += e->journal.kept;
             }
-            if (ended > ENDED_MOST || (ended > ENDED_MAX && !lately)) {
+            if (ended > ENDED_HARD_MAX || (ended > ENDED_MAX && !recently)) {
                 ended--;
                 kept -= e->journal.kept;
                 forget(e);
@@ -202,7 +202,7 @@ static void finish(struct execution *e)
         close_watch(&e->outputs[0].watch);
     }
     end_attachments(e);
-    tidy_due = true;
+    evict_due = true;
 }
 
 /*
@@ -210,30 +210,30 @@ static void finish(struct execution *e)
  * is no end of file; the execution then ends when no output arrives for a while. A slow reader does not cut off what
  * the leader left in the pipe; a process that never stops writing does.
  */
-void consider_end(struct execution *e)
+void finish_if_drained(struct execution *e)
 {
     if (!e->leader_ended || e->finished) return;
-    bool dry = true;
+    bool drained = true;
     for (int i = 0; i < 2; i++)
-        if (e->outputs[i].watch.fd >= 0 && !e->outputs[i].dry) dry = false;
+        if (e->outputs[i].watch.fd >= 0 && !e->outputs[i].drained) drained = false;
     uint64_t now = now_ns();
-    uint64_t latest = e->ended_ns + DRAIN_MOST_MS * MS;
+    uint64_t latest = e->ended_ns + DRAIN_MAX_MS * MS;
     if (!outputs_open(e)) {
         finish(e);
-    } else if (dry) {
+    } else if (drained) {
         uint64_t quiet_from = e->last_output_ns > e->ended_ns ? e->last_output_ns : e->ended_ns;
         uint64_t until = quiet_from + DRAIN_IDLE_MS * MS;
         if (now >= until || now >= latest)
             finish(e);
         else
             timer_set(&e->drain, until < latest ? until : latest);
-    } else if (now >= latest && e->journal.end - e->end_mark > 2 * PIPE_MOST) {
+    } else if (now >= latest && e->journal.end - e->offset_at_exit > 2 * PIPE_CAPACITY_MAX) {
         finish(e);
     }
 }
 
 /* A process of the sandbox may have stopped the supervisor, which could then neither report nor receive an order. */
-static void keep_going(const struct execution *e)
+static void ensure_running(const struct execution *e)
 {
     if (e->supervisor > 0 && e->control.fd >= 0) kill(e->supervisor, SIGCONT);
 }
@@ -242,9 +242,9 @@ static void drain_fired(struct timer *t)
 {
     struct execution *e = (struct execution *)((char *)t - offsetof(struct execution, drain));
     if (e->started) {
-        consider_end(e);
+        finish_if_drained(e);
     } else {
-        keep_going(e);
+        ensure_running(e);
         timer_set(t, now_ns() + START_MS * MS);
     }
 }
@@ -255,12 +255,12 @@ static void leader_ended(struct execution *e, const struct report *r)
     e->leader_ended = true;
     e->end = *r;
     e->ended_ns = now_ns();
-    e->end_mark = e->journal.end;
+    e->offset_at_exit = e->journal.end;
     note_limits(e);
     timer_clear(&e->timeout);
-    for (int i = 0; i < 2; i++) e->outputs[i].dry = false;
+    for (int i = 0; i < 2; i++) e->outputs[i].drained = false;
     pump(e);
-    consider_end(e);
+    finish_if_drained(e);
 }
 
 /* On kernels where orphans leave their tree, remaining processes are not beneath the supervisor, which may be gone. */
@@ -276,10 +276,10 @@ void order(struct execution *e, enum order_kind kind, int signal_number)
 {
     if (e->control.fd < 0 && !tree_keeps_orphans()) order_orphans(e, kind, signal_number);
     struct order o = {kind, signal_number};
-    keep_going(e);
-    if (kind == ORDER_KILL_TREE && !e->to_die) {
-        e->to_die = true;
-        timer_set(&e->timeout, now_ns() + OBEY_MS * MS);
+    ensure_running(e);
+    if (kind == ORDER_KILL_TREE && !e->kill_pending) {
+        e->kill_pending = true;
+        timer_set(&e->timeout, now_ns() + KILL_TREE_MS * MS);
     }
     ssize_t ignored = e->control.fd < 0 ? 0 : send(e->control.fd, &o, sizeof o, MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)ignored; /* the supervisor is gone, and with it its tree */
@@ -289,9 +289,9 @@ void order(struct execution *e, enum order_kind kind, int signal_number)
 static void enforce_disk(void)
 {
     const pid_t *helpers;
-    if (running || sudo_helpers(&helpers)) limits_look_soon();
-    if (!limits_disk_filled()) return;
-    sudo_end_all();
+    if (running || sudo_helpers(&helpers)) limits_check_soon();
+    if (!limits_disk_exceeded()) return;
+    sudo_kill_all();
     for (struct execution *e = executions; e; e = e->next)
         if (e->started && !e->leader_ended) order(e, ORDER_KILL_TREE, 0);
 }
@@ -299,7 +299,7 @@ static void enforce_disk(void)
 static void timeout_fired(struct timer *t)
 {
     struct execution *e = (struct execution *)((char *)t - offsetof(struct execution, timeout));
-    if (!e->to_die) {
+    if (!e->kill_pending) {
         e->timed_out = true;
         order(e, ORDER_KILL_TREE, 0);
     } else if (e->supervisor > 0 && e->control.fd >= 0) {
@@ -314,7 +314,7 @@ static void failed(struct execution *e, const struct report *r)
     struct stream *s = e->attachments ? e->attachments->stream : NULL;
     while (e->attachments) detach_reader(e->attachments);
     if (r->error_number == EAGAIN) {
-        supervisors_dismiss();
+        supervisors_end_idle();
         process_limit_starved();
     }
     if (s) launch_error(s, &e->description, r->stage, r->error_number);
@@ -335,7 +335,7 @@ static void started(struct execution *e, const struct report *r)
         stream_post(a->stream, RESPONSE, b.data, b.length, NULL, 0);
     builder_free(&b);
     timer_clear(&e->drain);
-    if (e->typed.length || e->input_eof) write_input(e);
+    if (e->pending_input.length || e->input_eof) write_input(e);
 }
 
 static void watch_outputs(struct execution *e)
@@ -347,10 +347,10 @@ static void watch_outputs(struct execution *e)
 /* Sends the start, output and end of a short command in one write, so that the client wakes once. */
 static void ended(struct execution *e, const struct report *r)
 {
-    connection_hold();
+    connection_cork();
     if (!e->started) started(e, r);
     leader_ended(e, r);
-    connection_let_go();
+    connection_uncork();
 }
 
 static void free_supervisor(struct execution *e)
@@ -359,7 +359,7 @@ static void free_supervisor(struct execution *e)
     supervisor_free(e->supervisor, e->control.fd);
     e->control.fd = -1;
     e->supervisor = 0;
-    tidy_due = true;
+    evict_due = true;
 }
 
 static void control_ready(struct watch *w, uint32_t what)
@@ -400,8 +400,8 @@ static void control_ready(struct watch *w, uint32_t what)
         ended(e, &r);
         kill_strays();
     } else {
-        consider_end(e);
-        tidy_due = true;
+        finish_if_drained(e);
+        evict_due = true;
     }
 }
 
@@ -409,7 +409,7 @@ bool is_supervisor(pid_t pid)
 {
     for (struct execution *e = executions; e; e = e->next)
         if (e->supervisor == pid && e->control.fd >= 0) return true;
-    return tree_is_apart(pid) || sudo_is_helper(pid);
+    return tree_is_excluded(pid) || sudo_is_helper(pid);
 }
 
 static void strays_fired(struct timer *t)
@@ -452,9 +452,9 @@ static void describe(struct execution *e, struct fields request)
 
 void execution_start(struct stream *s, struct fields request)
 {
-    sudo_offer();
+    sudo_update();
     if (running >= RUNNING_MAX) {
-        stream_error(s, E_LIMIT, EAGAIN, "%d commands are running already; end some first", RUNNING_MAX);
+        stream_error(s, E_LIMIT, EAGAIN, "%d commands are already running; end some of them first", RUNNING_MAX);
         stream_release(s);
         return;
     }

@@ -24,7 +24,7 @@ void execution_resize(struct stream *s, struct fields request);
 /* The send queue has room again. */
 void executions_resume(void);
 /* Called once per iteration of the event loop: evicts old executions. */
-void executions_tidy(void);
+void executions_evict(void);
 /* A child of the agent ended. */
 void executions_reaped(pid_t pid, int status);
 

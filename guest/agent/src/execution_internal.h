@@ -17,7 +17,7 @@ struct output {
     struct watch watch;
     struct execution *execution;
     uint8_t channel;
-    bool grown, dry; /* drained: the last read found nothing */
+    bool grown, drained; /* drained: the last read found nothing */
 };
 
 struct attachment {
@@ -34,15 +34,15 @@ struct execution {
     struct watch control, input;
     struct output outputs[2];
     int terminal_fd;             /* the terminal's master, also outputs[0]; -1 without a terminal */
-    struct ring typed;           /* input the command has not read yet */
-    struct stream *typed_credit; /* the stream whose DATA is in `pending_input` */
-    size_t typed_ungranted;
+    struct ring pending_input;   /* input the command has not read yet */
+    struct stream *input_stream; /* the stream whose DATA is in `pending_input` */
+    size_t input_ungranted;
     bool input_eof;
     struct journal journal;
     struct attachment *attachments;
-    uint64_t bytes[3]; /* by channel - 1 */
-    uint64_t end_mark; /* journal offset when the leader ended */
-    bool started, leader_ended, finished, timed_out, to_die;
+    uint64_t bytes[3];       /* by channel - 1 */
+    uint64_t offset_at_exit; /* journal offset when the leader ended */
+    bool started, leader_ended, finished, timed_out, kill_pending;
     struct report end;
     struct limit_counts limits_before, limits_met;
     uint64_t started_ns, started_unix_ns, ended_ns, last_output_ns, timeout_ms;
@@ -57,11 +57,11 @@ extern struct execution *executions;
 /* Returns a started execution, or NULL when there is none with this id. */
 struct execution *find_execution(uint64_t id);
 /* Ends the execution when its leader has ended and its output is drained. */
-void consider_end(struct execution *e);
+void finish_if_drained(struct execution *e);
 /* Sends an order to the supervisor; does nothing when the supervisor is gone. */
 void order(struct execution *e, enum order_kind kind, int signal_number);
 /* Schedules an eviction of old executions at the end of this loop iteration. */
-void tidy_later(void);
+void evict_later(void);
 /* Returns true for a supervisor, busy or idle, and for a sudo helper. */
 bool is_supervisor(pid_t pid);
 /* Kills processes reparented to the agent by a killed supervisor. All other children of the agent are supervisors. */

@@ -299,7 +299,7 @@ bool launch_prepare(struct prepared *p, struct stream *s, struct fields request,
 
     p->words = collect(request, T_ARG, 0);
     if (!p->words || !p->words[0] || !p->words[0][0]) {
-        stream_error(s, E_INVALID, 0, "the command is empty or contains a NUL");
+        stream_error(s, E_INVALID, 0, "the command is empty or contains a NUL byte");
         launch_close(p);
         return false;
     }
@@ -312,7 +312,8 @@ bool launch_prepare(struct prepared *p, struct stream *s, struct fields request,
         if (put(p->environment, mark, true)) p->launch.mark = mark;
     }
     if (!p->environment || !p->cwd) {
-        stream_error(s, E_INVALID, 0, "the environment or the folder contains a NUL, or memory is short");
+        stream_error(s, E_INVALID, 0,
+                     "the environment or the working folder contains a NUL byte, or the agent is out of memory");
         launch_close(p);
         return false;
     }
@@ -348,9 +349,9 @@ void launch_error(struct stream *s, const struct builder *description, enum stag
         if (error_number == ENOENT || error_number == ENOTDIR)
             stream_error(s, E_EXEC_NOT_FOUND, error_number, "no such program: %s", program);
         else if (error_number == EACCES || error_number == EPERM || error_number == ENOEXEC)
-            stream_error(s, E_EXEC_DENIED, error_number, "cannot be executed: %s: %s", program, reason);
+            stream_error(s, E_EXEC_DENIED, error_number, "cannot execute %s: %s", program, reason);
         else if (error_number == E2BIG)
-            stream_error(s, E_LIMIT, error_number, "arguments and environment are too long for the kernel");
+            stream_error(s, E_LIMIT, error_number, "arguments and environment exceed the kernel's limit");
         else
             stream_error(s, E_IO, error_number, "cannot run %s: %s", program, reason);
         break;
@@ -366,10 +367,10 @@ void launch_error(struct stream *s, const struct builder *description, enum stag
                      reason);
         break;
     case STAGE_USER:
-        stream_error(s, E_DENIED, error_number, "cannot become the user: %s", reason);
+        stream_error(s, E_DENIED, error_number, "cannot switch to the user: %s", reason);
         break;
     case STAGE_LIMIT:
-        stream_error(s, E_LIMIT, error_number, "cannot set a limit: %s", reason);
+        stream_error(s, E_LIMIT, error_number, "cannot set a resource limit: %s", reason);
         break;
     case STAGE_SETUP:
         stream_error(s, error_number == EAGAIN || error_number == ENOMEM || error_number == EMFILE ? E_LIMIT : E_IO,

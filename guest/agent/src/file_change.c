@@ -33,13 +33,13 @@ static void mkdir_path(struct stream *s, struct fields f, const char *path)
 {
     bool parents = fields_u64(f, T_FLAGS, 0) & MKDIR_PARENTS;
     mode_t mode;
-    struct place p;
+    struct path_parent p;
     if (!mode_field(s, f, 0755, &mode)) return;
     if (parents && is_folder(path)) {
         stream_end(s, NULL);
         return;
     }
-    if ((parents && !path_make_parents(path, 0755)) || !path_place(path, &p)) {
+    if ((parents && !path_make_parents(path, 0755)) || !path_resolve_parent(path, &p)) {
         answer_error(s, errno, path);
         return;
     }
@@ -47,7 +47,7 @@ static void mkdir_path(struct stream *s, struct fields f, const char *path)
     if (!p.leaf[0]) {
         errno = EEXIST;
     } else {
-        done = mkdirat(p.folder, p.leaf, mode & 0777) == 0 && user_give(p.folder, p.leaf);
+        done = mkdirat(p.folder, p.leaf, mode & 0777) == 0 && user_chown_new(p.folder, p.leaf);
         if (!done && errno == EEXIST && parents) {
             done = is_folder(path);
             errno = EEXIST;
@@ -64,7 +64,7 @@ static void mkdir_path(struct stream *s, struct fields f, const char *path)
         }
     }
     answer(s, done, path);
-    place_close(&p);
+    path_parent_close(&p);
 }
 
 void operate_mkdir(const struct request *r)
@@ -75,15 +75,15 @@ void operate_mkdir(const struct request *r)
 static void symlink_path(struct stream *s, struct fields f, const char *path)
 {
     char *target = fields_text(f, T_TARGET);
-    struct place p;
+    struct path_parent p;
     if (!target || !*target) {
-        stream_error(s, E_INVALID, 0, "TARGET is missing, empty or contains a NUL");
-    } else if (!path_place(path, &p)) {
+        stream_error(s, E_INVALID, 0, "TARGET is missing, empty or contains a NUL byte");
+    } else if (!path_resolve_parent(path, &p)) {
         answer_error(s, errno, path);
     } else {
         errno = EEXIST;
-        answer(s, p.leaf[0] && symlinkat(target, p.folder, p.leaf) == 0 && user_give(p.folder, p.leaf), path);
-        place_close(&p);
+        answer(s, p.leaf[0] && symlinkat(target, p.folder, p.leaf) == 0 && user_chown_new(p.folder, p.leaf), path);
+        path_parent_close(&p);
     }
     free(target);
 }
@@ -163,7 +163,7 @@ static void chown_path(struct stream *s, struct fields f, const char *path)
     } else if (owner && !owner_parse(owner, &uid, &gid)) {
         stream_error(s, E_NO_SUCH_USER, 0, "no such user or group: %s", owner);
     } else if (uid == (uid_t)-1 && gid == (gid_t)-1) {
-        stream_error(s, E_INVALID, 0, "one of UID, GID and OWNER is needed");
+        stream_error(s, E_INVALID, 0, "one of UID, GID and OWNER is required");
     } else {
         int fd = path_open(path, O_PATH);
         answer(s, fd >= 0 && chown_opened(fd, uid, gid), path);

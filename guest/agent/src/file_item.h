@@ -17,7 +17,7 @@ struct items {
     struct builder fields;
 };
 
-bool items_going(const struct items *i);
+bool items_active(const struct items *i);
 void items_send(struct items *i, const struct tree *t, const struct stat *st);
 /* Enters the current entry. Skips a folder that is unreadable or has been removed. */
 void items_enter(struct items *i, struct tree *t);

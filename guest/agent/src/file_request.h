@@ -16,7 +16,7 @@ typedef void file_work(struct stream *s, struct fields f, const char *path);
  */
 void file_operation(const struct request *r, file_work *work);
 /* Like file_operation, but without USER it runs with the agent's own rights. Used to capture and restore snapshots. */
-void file_administration(const struct request *r, file_work *work);
+void file_operation_privileged(const struct request *r, file_work *work);
 
 /*
  * Reads MODE, or returns `otherwise`. Ends the stream and returns false for bits that are not allowed: where the files

@@ -47,7 +47,7 @@ bool rename_new(int from, const char *name, int to, const char *target)
     return renameat(from, name, to, target) == 0;
 }
 
-bool temp_place(struct temp *t, const char *leaf, bool replace)
+bool temp_commit(struct temp *t, const char *leaf, bool replace)
 {
     if (replace ? renameat(t->folder, t->name, t->folder, leaf) != 0 : !rename_new(t->folder, t->name, t->folder, leaf))
         return false;
@@ -55,7 +55,7 @@ bool temp_place(struct temp *t, const char *leaf, bool replace)
     return true;
 }
 
-void temp_drop(struct temp *t)
+void temp_discard(struct temp *t)
 {
     int saved = errno;
     if (t->fd >= 0) close(t->fd);
@@ -68,7 +68,7 @@ void temp_drop(struct temp *t)
 bool write_all(int fd, const void *data, size_t length)
 {
     const uint8_t *p = data;
-    if (!disk_take(length)) return false;
+    if (!disk_reserve(length)) return false;
     while (length > 0) {
         ssize_t n = write(fd, p, length < PIECE ? length : PIECE);
         if (n < 0 && errno == EINTR) continue;

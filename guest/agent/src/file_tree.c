@@ -28,12 +28,12 @@ static void list_path(struct stream *s, struct fields f, const char *path)
     }
     struct items items = {.s = s, .base = path};
     enum tree_step step;
-    while (items_going(&items) && (step = tree_next(&t)) != TREE_END) {
+    while (items_active(&items) && (step = tree_next(&t)) != TREE_END) {
         struct stat st;
         if (step != TREE_ENTRY || fstatat(t.folder, t.name, &st, AT_SYMLINK_NOFOLLOW) < 0)
             continue; /* left a folder, or the entry no longer exists */
         items_send(&items, &t, &st);
-        if (S_ISDIR(st.st_mode) && (depth == 0 || (uint64_t)t.depth < depth) && items_going(&items))
+        if (S_ISDIR(st.st_mode) && (depth == 0 || (uint64_t)t.depth < depth) && items_active(&items))
             items_enter(&items, &t);
     }
     items_finish(&items, &t);
@@ -109,7 +109,7 @@ static void remove_entry(struct removal *m, struct tree *t, int top, bool *lifte
 }
 
 /* Removes as much as possible. Files added concurrently require another pass. */
-static bool remove_pass(struct removal *m, const struct place *p, bool *lifted)
+static bool remove_pass(struct removal *m, const struct path_parent *p, bool *lifted)
 {
     int top = openat(p->folder, p->leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct tree t;
@@ -128,7 +128,7 @@ static bool remove_pass(struct removal *m, const struct place *p, bool *lifted)
     return !m->number && !stream_over(m->s);
 }
 
-static void remove_tree(struct removal *m, const struct place *p)
+static void remove_tree(struct removal *m, const struct path_parent *p)
 {
     for (;;) {
         uint64_t before = m->count;
@@ -146,14 +146,14 @@ static void remove_path(struct stream *s, struct fields f, const char *path)
 {
     uint64_t flags = fields_u64(f, T_FLAGS, 0);
     struct removal m = {.s = s, .path = path};
-    struct place p;
+    struct path_parent p;
     bool missing = false;
-    if (!path_place(path, &p)) {
+    if (!path_resolve_parent(path, &p)) {
         m.number = errno;
         missing = errno == ENOENT;
     } else if (!p.leaf[0]) {
         stream_error(s, E_INVALID, 0, "the root folder cannot be removed: %s", path);
-        place_close(&p);
+        path_parent_close(&p);
         return;
     } else if (unlinkat(p.folder, p.leaf, 0) == 0) {
         m.count = 1;
@@ -167,7 +167,7 @@ static void remove_path(struct stream *s, struct fields f, const char *path)
     } else {
         m.number = errno == EEXIST ? ENOTEMPTY : errno;
     }
-    place_close(&p);
+    path_parent_close(&p);
     if (m.number && !(missing && (flags & REMOVE_MISSING_FINE))) {
         answer_error(s, m.number, m.culprit ? m.culprit : path);
     } else if (stream_over(s)) {

@@ -22,7 +22,7 @@ enum { NATIVE = (int)AUDIT_ARCH_X86_64 };
 #elif defined(__aarch64__)
 enum { NATIVE = (int)AUDIT_ARCH_AARCH64 };
 #else
-#error "the filter knows x86_64 and aarch64"
+#error "the filter supports x86_64 and aarch64"
 #endif
 
 /* Same number on every architecture. LAST_KNOWN is the last number refused with EPERM rather than ENOSYS. */

@@ -5,7 +5,7 @@
 enum { SMALL = 4096, LARGE = 65536 };
 
 /* Writes further apart than this get separate timestamps. */
-static const uint64_t TOGETHER_NS = 50 * 1000 * 1000;
+static const uint64_t MERGE_NS = 50 * 1000 * 1000;
 
 uint64_t journal_first(const struct journal *j)
 {
@@ -56,7 +56,7 @@ uint8_t *journal_room(struct journal *j, uint8_t channel, uint64_t needed_from, 
     struct piece *last = j->last;
     /* Small writes close in time share a piece. */
     j->spare_given = !last || last->channel != channel || last->capacity - last->length < last->capacity / 4
-                     || last->capacity == last->length || time_ns - last->time_ns > TOGETHER_NS;
+                     || last->capacity == last->length || time_ns - last->time_ns > MERGE_NS;
     if (!j->spare_given) {
         *available = last->capacity - last->length;
         return last->data + last->length;

@@ -80,7 +80,7 @@ int open_virtio_port(const char *name)
     return fd;
 }
 
-int hold_lock(const char *path)
+int lock_file(const char *path)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) return -1;

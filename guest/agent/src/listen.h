@@ -8,6 +8,6 @@ int listen_vsock(unsigned port);
 /* Opens the virtio port with this name. */
 int open_virtio_port(const char *name);
 /* Takes an exclusive lock on the file, held while this process or one it forks lives. */
-int hold_lock(const char *path);
+int lock_file(const char *path);
 
 #endif

@@ -23,7 +23,7 @@
 #include "disk_budget.h"
 #include "dispatch.h"
 #include "execution.h"
-#include "hold.h"
+#include "freeze.h"
 #include "lifetime.h"
 #include "listen.h"
 #include "loop.h"
@@ -32,7 +32,7 @@
 #include "process_limit.h"
 #include "relay.h"
 #include "sandbox_limits.h"
-#include "seal.h"
+#include "privileges.h"
 #include "sudo.h"
 #include "sudo_listen.h"
 #include "user.h"
@@ -53,7 +53,7 @@ static void usage(void)
             "                   [--listen-fd N | --stdio | --vsock PORT | --port-name NAME] [--report]\n"
             "                   [--memory-events-fd N] [--process-events-fd N] [--own-events] [--own-disk]\n"
             "       isola-agent --probe-namespaces | --bridge SOCKET | --sudo\n"
-            "The guest agent of Isola (%s). It is started by a provider, not by hand; see PROTOCOL.md.\n",
+            "The guest agent of Isola (%s). Providers start it; see PROTOCOL.md.\n",
             agent_build);
     exit(2);
 }
@@ -155,7 +155,7 @@ static void see_files(const struct boot *b)
 }
 
 /* Gives a folder created for the sandbox to its user, who could not use it otherwise. */
-static void give_workspace(const struct boot *b)
+static void chown_workspace(const struct boot *b)
 {
     char *folder = b->user ? fields_text(b->fields, T_WORKSPACE) : NULL;
     struct user u;
@@ -163,13 +163,13 @@ static void give_workspace(const struct boot *b)
     int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
     if (fd >= 0 && geteuid() == 0 && fstat(fd, &st) == 0 && st.st_uid == 0 && user_find(b->user, &u)
         && fchown(fd, u.uid, u.gid) < 0)
-        detach_failed("cannot give %s to %s: %s", folder, b->user, strerror(errno));
+        detach_failed("cannot change the owner of %s to %s: %s", folder, b->user, strerror(errno));
     if (fd >= 0) close(fd);
     free(folder);
 }
 
 /* Many commands and deep trees need many descriptors. Commands get the original limit. */
-static struct rlimit take_descriptors(void)
+static struct rlimit raise_descriptor_limit(void)
 {
     struct rlimit given = {1024, 1024};
     getrlimit(RLIMIT_NOFILE, &given);
@@ -178,10 +178,10 @@ static struct rlimit take_descriptors(void)
     return given;
 }
 
-static void turn(void)
+static void loop_iteration(void)
 {
-    connection_turn();
-    executions_tidy();
+    connection_poll();
+    executions_evict();
 }
 
 static void resume(void)
@@ -205,7 +205,7 @@ static int open_channel(const struct options *o, const struct boot *b)
         fd = open_virtio_port(o->port_name);
         if (fd < 0) detach_failed("cannot open virtio port %s: %s", o->port_name, strerror(errno));
     } else if (!o->stdio) {
-        if (!b->socket) detach_failed("the boot record names no socket, and there is no other channel");
+        if (!b->socket) detach_failed("the boot record has no SOCKET and the command line selects no other channel");
         fd = listen_unix(b->socket);
         if (fd < 0) detach_failed("cannot listen on %s: %s", b->socket, strerror(errno));
     }
@@ -256,7 +256,7 @@ static void report_ready(void)
 int main(int count, char **words)
 {
     const char *called = count ? strrchr(words[0], '/') : NULL;
-    if (count && !strcmp(called ? called + 1 : words[0], "sudo")) return sudo_ask(count, words);
+    if (count && !strcmp(called ? called + 1 : words[0], "sudo")) return sudo_main(count, words);
     struct options options = parse(count, words);
     static struct boot boot;
     const char *problem;
@@ -266,7 +266,7 @@ int main(int count, char **words)
         return 1;
     }
     if (options.boot_fd > 2) close(options.boot_fd);
-    if (boot.lock && hold_lock(boot.lock) < 0) {
+    if (boot.lock && lock_file(boot.lock) < 0) {
         printf("error cannot lock %s: %s\n", boot.lock, strerror(errno));
         return 1;
     }
@@ -282,15 +282,16 @@ int main(int count, char **words)
     catch_signals();
 
     static struct execution_defaults defaults;
-    defaults = (struct execution_defaults){boot.environment, boot.fields, take_descriptors()};
+    defaults = (struct execution_defaults){boot.environment, boot.fields, raise_descriptor_limit()};
     executions_setup(&defaults);
-    give_workspace(&boot);
-    hold_prepare();
-    uint64_t seal = fields_u64(boot.fields, T_SECCOMP, 0);
-    bool sealed = seal == 3 ? seccomp_hide_new() : !seal || (capabilities_seal() && seccomp_refuse(seal == 1));
-    if (!sealed) detach_failed("cannot give up rights: %s", strerror(errno));
+    chown_workspace(&boot);
+    freeze_prepare();
+    uint64_t mode = fields_u64(boot.fields, T_SECCOMP, 0);
+    bool dropped =
+        mode == 3 ? seccomp_hide_new_syscalls() : !mode || (capabilities_lock() && seccomp_install(mode == 1));
+    if (!dropped) detach_failed("cannot drop privileges: %s", strerror(errno));
     find_events(&options);
-    if (options.own_disk) disk_set_own();
+    if (options.own_disk) disk_set_kernel_limited();
     limits_setup(options.memory_events, options.process_events, fields_u64(boot.fields, T_DISK_LIMIT, 0),
                  fields_u64(boot.fields, T_DISK_SINCE_NS, 0));
     process_limit_setup(fields_u64(boot.fields, T_PROCESS_LIMIT, 0));
@@ -303,6 +304,6 @@ int main(int count, char **words)
     if (!serving) detach_failed("cannot serve the channel: %s", strerror(errno));
     if (options.report) report_ready();
     detach_ready();
-    loop_run(turn);
+    loop_run(loop_iteration);
     lifetime_end("signal"); /* the loop returns only when it cannot continue */
 }

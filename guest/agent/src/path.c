@@ -170,7 +170,7 @@ static size_t trimmed(const char *path)
     }
 }
 
-bool path_place(const char *path, struct place *out)
+bool path_resolve_parent(const char *path, struct path_parent *out)
 {
     struct anchor a;
     out->folder = -1;
@@ -196,13 +196,13 @@ bool path_place(const char *path, struct place *out)
     return out->folder >= 0;
 }
 
-void place_close(struct place *p)
+void path_parent_close(struct path_parent *p)
 {
     if (p->folder >= 0) close(p->folder);
     p->folder = -1;
 }
 
-bool path_place_followed(const char *path, struct place *out)
+bool path_resolve_parent_following(const char *path, struct path_parent *out)
 {
     char now[PATH_MAX], target[PATH_MAX];
     out->folder = -1;
@@ -212,10 +212,10 @@ bool path_place_followed(const char *path, struct place *out)
     }
     strcpy(now, path);
     for (int links = 0; links <= WALK_LINKS_MAX; links++) {
-        if (!path_place(now, out)) return false;
+        if (!path_resolve_parent(now, out)) return false;
         if (!out->leaf[0] || !link_text(out->folder, out->leaf, target, sizeof target))
             return true; /* not a link, or does not exist yet */
-        place_close(out);
+        path_parent_close(out);
         /* A relative link target is resolved from the folder that contains the link. */
         size_t start = trimmed(now), length = strlen(target);
         while (start > 0 && now[start - 1] != '/') start--;
@@ -256,11 +256,12 @@ bool path_make_parents(const char *path, mode_t mode)
         }
         /* Folders above a confined root are neither created nor checked here; the resolution decides. */
         if (errno == EXDEV && file_view.root_fd >= 0 && path[0] == '/' && !beneath_view(prefix)) continue;
-        struct place p;
-        if (errno != ENOENT || !path_place(prefix, &p)) return false;
-        bool made = p.leaf[0] && (mkdirat(p.folder, p.leaf, mode) == 0 ? user_give(p.folder, p.leaf) : errno == EEXIST);
+        struct path_parent p;
+        if (errno != ENOENT || !path_resolve_parent(prefix, &p)) return false;
+        bool made =
+            p.leaf[0] && (mkdirat(p.folder, p.leaf, mode) == 0 ? user_chown_new(p.folder, p.leaf) : errno == EEXIST);
         int saved = errno;
-        place_close(&p);
+        path_parent_close(&p);
         errno = saved;
         if (!made) return false;
     }

@@ -23,16 +23,16 @@ void path_start_at(const char *cwd);
 int path_open(const char *path, int flags);
 
 /* The folder that contains, or will contain, an entry. `leaf` is one component, empty when the path is the root. */
-struct place {
+struct path_parent {
     int folder;
     char leaf[NAME_MAX + 1];
 };
 
 /* Resolves all but the last component. A path that ends in `..` fails with EINVAL. */
-bool path_place(const char *path, struct place *out);
+bool path_resolve_parent(const char *path, struct path_parent *out);
 /* Like path_resolve_parent, but where the last component is a link, the parent of its target (at most 40 links). */
-bool path_place_followed(const char *path, struct place *out);
-void place_close(struct place *p);
+bool path_resolve_parent_following(const char *path, struct path_parent *out);
+void path_parent_close(struct path_parent *p);
 
 /* Creates the missing folders above the last component (or all of them). Leaves existing folders unchanged. */
 bool path_make_parents(const char *path, mode_t mode);

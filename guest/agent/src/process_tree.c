@@ -139,7 +139,7 @@ int tree_signal_children(pid_t root, int signal_number, bool (*spare)(pid_t pid)
     return found;
 }
 
-static atomic_int set_apart[TREE_APART_MAX];
+static atomic_int excluded[TREE_EXCLUDED_MAX];
 static int table_length;
 
 bool tree_read(void)
@@ -176,23 +176,23 @@ int tree_count_others(void)
             count += entry->d_name[0] >= '1' && entry->d_name[0] <= '9';
         }
     close(proc_fd);
-    for (int i = 0; i < TREE_APART_MAX; i++) count -= atomic_load(&set_apart[i]) != 0;
+    for (int i = 0; i < TREE_EXCLUDED_MAX; i++) count -= atomic_load(&excluded[i]) != 0;
     return count - 1;
 }
 
-void tree_set_apart(pid_t pid, bool apart)
+void tree_exclude(pid_t pid, bool exclude)
 {
-    for (int i = 0; i < TREE_APART_MAX; i++)
-        if (atomic_load(&set_apart[i]) == (apart ? 0 : pid)) {
-            atomic_store(&set_apart[i], apart ? pid : 0);
+    for (int i = 0; i < TREE_EXCLUDED_MAX; i++)
+        if (atomic_load(&excluded[i]) == (exclude ? 0 : pid)) {
+            atomic_store(&excluded[i], exclude ? pid : 0);
             return;
         }
 }
 
-bool tree_is_apart(pid_t pid)
+bool tree_is_excluded(pid_t pid)
 {
-    for (int i = 0; i < TREE_APART_MAX; i++)
-        if (atomic_load(&set_apart[i]) == pid) return true;
+    for (int i = 0; i < TREE_EXCLUDED_MAX; i++)
+        if (atomic_load(&excluded[i]) == pid) return true;
     return false;
 }
 

@@ -14,11 +14,11 @@ int tree_signal(pid_t root, int signal_number);
 /* Signals the direct children of `root` for which `spare` returns false. Returns how many there were. */
 int tree_signal_children(pid_t root, int signal_number, bool (*spare)(pid_t pid));
 
-enum { TREE_APART_MAX = 4 };
+enum { TREE_EXCLUDED_MAX = 4 };
 
 /* Excludes a process of the agent that belongs to no command from counts and from the killing of strays. */
-void tree_set_apart(pid_t pid, bool apart);
-bool tree_is_apart(pid_t pid);
+void tree_exclude(pid_t pid, bool exclude);
+bool tree_is_excluded(pid_t pid);
 
 /* Counts the processes in the pid namespace, without the caller and excluded processes; zombies count. */
 int tree_count_others(void);

@@ -25,8 +25,8 @@ struct limit_counts limits_read(void);
 bool limits_have_memory(void);
 
 /* Schedules a measurement of the disk; called while commands run. */
-void limits_look_soon(void);
+void limits_check_soon(void);
 /* Returns true once after the disk was found above its limit and growing. */
-bool limits_disk_filled(void);
+bool limits_disk_exceeded(void);
 
 #endif

@@ -43,7 +43,7 @@ static void unlink_stream(struct stream *s)
 static void stream_free(struct stream *s)
 {
     pthread_cond_destroy(&s->changed);
-    if (s->reading) blocks_give_back(&s->input, s->reading);
+    if (s->reading) blocks_recycle(&s->input, s->reading);
     blocks_free(&s->input);
     if (s->over_fd >= 0) close(s->over_fd);
     free(s);
@@ -78,7 +78,7 @@ struct stream *stream_open_own(uint64_t credit)
     return stream_open(id, credit);
 }
 
-void stream_own(struct stream *s, const struct stream_owner *owner, void *context)
+void stream_set_owner(struct stream *s, const struct stream_owner *owner, void *context)
 {
     s->owner = owner;
     s->context = context;
@@ -95,7 +95,7 @@ static void mark_over(struct stream *s)
     }
 }
 
-bool streams_take(const struct frame *f)
+bool streams_dispatch(const struct frame *f)
 {
     pthread_mutex_lock(&stream_lock);
     struct stream *s = find(f->stream);
@@ -242,7 +242,7 @@ static void read_done_locked(struct stream *s)
 {
     if (!s->reading) return;
     s->ungranted += s->reading->length;
-    blocks_give_back(&s->input, s->reading);
+    blocks_recycle(&s->input, s->reading);
     s->reading = NULL;
     if (s->ungranted >= AGENT_WINDOW / 4 && !s->input_eof) {
         grant_locked(s, s->ungranted + (s->widened ? 0 : UPLOAD_WINDOW - AGENT_WINDOW));
@@ -346,7 +346,7 @@ void streams_drop_all(void)
     pthread_cond_broadcast(&room);
 }
 
-void streams_tell_dropped(void)
+void streams_notify_dropped(void)
 {
     while (dropped_owners) {
         struct stream *s = dropped_owners;

@@ -47,9 +47,9 @@ struct stream *stream_open(uint32_t id, uint64_t credit);
 /* Opens a stream with a number of the agent. */
 struct stream *stream_open_own(uint64_t credit);
 /* Passes the stream to a module of the event loop. */
-void stream_own(struct stream *s, const struct stream_owner *owner, void *context);
+void stream_set_owner(struct stream *s, const struct stream_owner *owner, void *context);
 /* Handles a stream frame: DATA, EOF, CREDIT, CANCEL. Returns false when the server violated the protocol. */
-bool streams_take(const struct frame *f);
+bool streams_dispatch(const struct frame *f);
 /* Returns how many payload bytes can be sent now; 0 without credit or room. Main thread. */
 size_t stream_sendable(struct stream *s);
 /* Sends without waiting; DATA, OUTPUT and ITEM must fit stream_sendable. Main thread. */
@@ -62,7 +62,7 @@ void stream_release(struct stream *s);
 
 /* For the connection: marks all streams as over (with the lock), then notifies their owners (without it). */
 void streams_drop_all(void);
-void streams_tell_dropped(void);
+void streams_notify_dropped(void);
 void streams_wake_senders(void);
 
 #endif

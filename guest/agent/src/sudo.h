@@ -26,6 +26,6 @@ bool sudo_has_users(void);
 /* Runs as the helper: serves one connection and returns the exit code once none of its processes is left. */
 int sudo_serve(int connection);
 /* Runs as the program `sudo`; returns its exit code. */
-int sudo_ask(int count, char **words);
+int sudo_main(int count, char **words);
 
 #endif

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "execution_launch.h"
-#include "hold.h"
+#include "freeze.h"
 #include "loop.h"
 #include "process_limit.h"
 #include "process_tree.h"
@@ -27,7 +27,7 @@
 
 enum { HELPERS_MAX = 64, BACKLOG = 64, RETRY_MS = 20 };
 
-static bool wanted;
+static bool enabled;
 static char self[PATH_MAX];
 static struct launch limits;        /* the limits of every command */
 static struct timespec groups_seen; /* mtime of /etc/group when it was last read */
@@ -72,7 +72,7 @@ static _Noreturn void become_helper(int connection)
 static void client_waits(struct watch *w, uint32_t what)
 {
     (void)what;
-    if (hold_is_on()) { /* nothing starts while commands are frozen */
+    if (freeze_is_active()) { /* nothing starts while commands are frozen */
         wait_a_moment();
         return;
     }
@@ -128,18 +128,18 @@ static void install(void)
 void sudo_setup(const struct execution_defaults *defaults)
 {
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    wanted = fields_u64(defaults->boot, T_SUDO, 0) && length > 0 && geteuid() == 0
-             && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
-    if (!wanted) return;
+    enabled = fields_u64(defaults->boot, T_SUDO, 0) && length > 0 && geteuid() == 0
+              && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
+    if (!enabled) return;
     self[length] = 0;
     launch_limits(&limits, defaults);
-    sudo_offer();
+    sudo_update();
 }
 
-void sudo_offer(void)
+void sudo_update(void)
 {
     struct stat st;
-    if (!wanted || listener.fd >= 0 || stat("/etc/group", &st) != 0) return;
+    if (!enabled || listener.fd >= 0 || stat("/etc/group", &st) != 0) return;
     if (st.st_ctim.tv_sec == groups_seen.tv_sec && st.st_ctim.tv_nsec == groups_seen.tv_nsec) return;
     groups_seen = st.st_ctim;
     if (!sudo_has_users()) return;
@@ -173,13 +173,13 @@ int sudo_helpers(const pid_t **list)
     return helper_count;
 }
 
-void sudo_end(pid_t helper)
+void sudo_kill(pid_t helper)
 {
     tree_signal(helper, SIGKILL);
     kill(helper, SIGKILL); /* a child that is not reaped yet; the rest of its tree is killed as strays */
 }
 
-void sudo_end_all(void)
+void sudo_kill_all(void)
 {
-    for (int i = 0; i < helper_count; i++) sudo_end(helpers[i]);
+    for (int i = 0; i < helper_count; i++) sudo_kill(helpers[i]);
 }

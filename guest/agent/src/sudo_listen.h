@@ -15,7 +15,7 @@
  */
 void sudo_setup(const struct execution_defaults *defaults);
 /* Starts to serve as soon as a user may use sudo. Called before each command; cheap. */
-void sudo_offer(void);
+void sudo_update(void);
 /* A child of the agent ended. Returns true when it was a helper. */
 bool sudo_reaped(pid_t pid);
 
@@ -23,7 +23,7 @@ bool sudo_is_helper(pid_t pid);
 /* Returns the live helpers, each the root of its own process tree; valid until the next loop iteration. */
 int sudo_helpers(const pid_t **list);
 /* Kills a helper and its process tree. */
-void sudo_end(pid_t helper);
-void sudo_end_all(void);
+void sudo_kill(pid_t helper);
+void sudo_kill_all(void);
 
 #endif

@@ -25,7 +25,7 @@ static const char *const ENTITLED[] = {"sudo", "wheel", NULL};
 
 static const char SAFE_PATH[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-struct wanted {
+struct sudo_request {
     int descriptors[SUDO_DESCRIPTORS];
     struct user caller, target;
     uint64_t flags;
@@ -84,7 +84,7 @@ static size_t head_read(int fd, int *descriptors)
 }
 
 /* Returns 0, or the reason for refusing. Open descriptors are closed when this process exits. */
-static int request_read(int fd, struct wanted *w)
+static int request_read(int fd, struct sudo_request *w)
 {
     size_t size = head_read(fd, w->descriptors);
     w->data = malloc(size ? size : 1);
@@ -115,7 +115,7 @@ static void put_entry(char **environment, const char *name, const char *value)
     if (asprintf(at, "%s=%s", name, value) < 0) _exit(1);
 }
 
-static char **environment_of(const struct wanted *w, const char *command)
+static char **environment_of(const struct sudo_request *w, const char *command)
 {
     char **all = list_of(w->fields, T_ENV, 0, 12), number[24];
     if (!all) _exit(1);
@@ -137,7 +137,7 @@ static char **environment_of(const struct wanted *w, const char *command)
 }
 
 /* Returns the command line, wrapped in a shell if one was requested. */
-static char **words_of(const struct wanted *w)
+static char **words_of(const struct sudo_request *w)
 {
     bool shell = w->flags & (SUDO_LOGIN | SUDO_SHELL);
     char **words = list_of(w->fields, T_ARG, shell ? 4 : 0, 1);
@@ -155,7 +155,7 @@ static char **words_of(const struct wanted *w)
     return words;
 }
 
-static _Noreturn void become(const struct wanted *w)
+static _Noreturn void run_command(const struct sudo_request *w)
 {
     char **words = words_of(w);
     if (!words || !words[0]) _exit(1);
@@ -171,7 +171,7 @@ static _Noreturn void become(const struct wanted *w)
     bool moved = w->flags & SUDO_LOGIN ? chdir(w->target.home) == 0 : fchdir(w->descriptors[3]) == 0;
     if (setgroups((size_t)w->target.group_count, w->target.groups) < 0 || setgid(w->target.gid) < 0
         || setuid(w->target.uid) < 0 || !moved) {
-        dprintf(2, "sudo: cannot become %s: %s\n", w->target.name, strerror(errno));
+        dprintf(2, "sudo: cannot switch to user %s: %s\n", w->target.name, strerror(errno));
         _exit(1);
     }
     setenv("PATH", SAFE_PATH + 5, 1); /* the path that execvpe searches */
@@ -242,7 +242,7 @@ static int children_watch(void)
 
 int sudo_serve(int fd)
 {
-    struct wanted w = {0};
+    struct sudo_request w = {0};
     int children = children_watch();
     if (geteuid() != 0 || children < 0) return 1;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -256,7 +256,7 @@ int sudo_serve(int fd)
         return 0;
     }
     pid_t command = fork();
-    if (command == 0) become(&w);
+    if (command == 0) run_command(&w);
     for (int i = 0; i < SUDO_DESCRIPTORS; i++) close(w.descriptors[i]);
     if (command < 0)
         answer(fd, SUDO_REFUSED, (uint32_t)errno);

@@ -18,8 +18,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "handover.h"
-#include "hold.h"
+#include "launch_message.h"
+#include "freeze.h"
 #include "process_tree.h"
 
 enum { CONTROL = 3, KILL_MILLISECONDS = 5000, START_TOLD_AFTER_NS = 1500000 };
@@ -36,7 +36,7 @@ static bool leader_ended, told_started;
 static struct idle {
     pid_t pid;
     int control;
-} idle[TREE_APART_MAX];
+} idle[TREE_EXCLUDED_MAX];
 static int idle_count;
 
 /* Layout of getdents64. */
@@ -347,7 +347,7 @@ static bool arrange_descriptors(const struct launch *l, int control_fd)
 static void await_release(void)
 {
     struct pollfd control = {.fd = CONTROL, .events = 0};
-    while (hold_is_on())
+    while (freeze_is_active())
         if (poll(&control, 1, 1) > 0) _exit(0); /* the agent is gone */
 }
 
@@ -380,7 +380,7 @@ static _Noreturn void run_supervisor(const struct launch *l, int control_fd)
     prctl(PR_SET_NAME, "isola-watch");
     struct sigaction wake = {.sa_handler = nothing};
     sigaction(SIGCHLD, &wake, NULL);
-    for (; l; l = handover_receive(CONTROL)) run_command(l);
+    for (; l; l = launch_message_receive(CONTROL)) run_command(l);
     _exit(0); /* the agent released it, or is gone */
 }
 
@@ -403,14 +403,14 @@ static pid_t fork_supervisor(const struct launch *launch, int *control_fd)
 
 static void take_out(int i)
 {
-    tree_set_apart(idle[i].pid, false);
+    tree_exclude(idle[i].pid, false);
     idle[i] = idle[--idle_count];
 }
 
 pid_t supervisor_start(const struct launch *launch, int *control_fd)
 {
     struct idle last = idle_count ? idle[idle_count - 1] : (struct idle){0};
-    if (!last.pid || !handover_send(last.control, launch)) return fork_supervisor(launch, control_fd);
+    if (!last.pid || !launch_message_send(last.control, launch)) return fork_supervisor(launch, control_fd);
     kill(last.pid, SIGCONT); /* a process of the sandbox may have stopped it */
     take_out(idle_count - 1);
     *control_fd = last.control;
@@ -419,15 +419,15 @@ pid_t supervisor_start(const struct launch *launch, int *control_fd)
 
 void supervisor_free(pid_t pid, int control_fd)
 {
-    if (idle_count < TREE_APART_MAX) {
+    if (idle_count < TREE_EXCLUDED_MAX) {
         idle[idle_count++] = (struct idle){pid, control_fd};
-        tree_set_apart(pid, true);
+        tree_exclude(pid, true);
     } else {
         close(control_fd); /* it exits */
     }
 }
 
-void supervisors_dismiss(void)
+void supervisors_end_idle(void)
 {
     while (idle_count) {
         close(idle[idle_count - 1].control);

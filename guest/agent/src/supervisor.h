@@ -66,7 +66,7 @@ pid_t supervisor_start(const struct launch *launch, int *control_fd);
 /* The supervisor has reported that it is idle. Takes over the control socket. */
 void supervisor_free(pid_t pid, int control_fd);
 /* Ends idle supervisors, to make room for other processes. */
-void supervisors_dismiss(void);
+void supervisors_end_idle(void);
 /* A child has ended, possibly an idle supervisor. */
 void supervisor_reaped(pid_t pid);
 

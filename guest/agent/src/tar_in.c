@@ -14,7 +14,7 @@
 #include "tar_name.h"
 #include "tar_reader.h"
 #include "tar_removal.h"
-#include "written.h"
+#include "overlay_diff.h"
 
 enum { KEEP_OWNERS = 1, OWNERS_IF_ALLOWED = 2, LAYER = 4, NO_MODE = 010000, BLOCK = 4096, LEAST_HOLE = 8 * BLOCK };
 
@@ -50,9 +50,9 @@ static bool refuse(struct tar_in *in, const char *why, const char *name)
 static bool entry_failed(struct tar_in *in, const char *name)
 {
     int number = errno;
-    if (number == ELOOP) return refuse(in, "an entry leads through a link", name);
+    if (number == ELOOP) return refuse(in, "an entry's path contains a symbolic link", name);
     if (number == EPERM && in->keep_owners)
-        stream_error(in->s, E_DENIED, number, "the agent may not set this owner: %.1000s", name);
+        stream_error(in->s, E_DENIED, number, "the agent is not allowed to set this owner: %.1000s", name);
     else
         answer_error(in->s, number, name);
     return false;
@@ -241,8 +241,8 @@ static bool take_link(struct tar_in *in, const struct tar_entry *e, int parent, 
 {
     if (!e->target[0]) return refuse(in, "a link has no target", e->name);
     /* Restored links existed in the sandbox already: commands may create any link, and the agent never follows one. */
-    if (file_view.root_fd >= 0 && !in->keep_owners && !tar_link_stays(in->name, e->target))
-        return refuse(in, "a link leads out of the target folder", e->name);
+    if (file_view.root_fd >= 0 && !in->keep_owners && !tar_link_is_inside(in->name, e->target))
+        return refuse(in, "a link points outside the target folder", e->name);
     if (symlinkat(e->target, parent, leaf) < 0
         && (errno != EEXIST || !make_room(in, parent, leaf) || symlinkat(e->target, parent, leaf) < 0))
         return entry_failed(in, e->name);
@@ -270,7 +270,7 @@ static bool take_hard_link(struct tar_in *in, const struct tar_entry *e, int par
         answer_no_memory(in->s);
         return false;
     }
-    const char *why = tar_name_clean(e->target, target);
+    const char *why = tar_name_normalize(e->target, target);
     bool done = false;
     if (why || !*target) {
         refuse(in, why ? why : "a hard link has no target", e->target);
@@ -318,7 +318,7 @@ static bool is_covered(const struct tar_in *in, int parent, const char *leaf)
     struct stat st;
     if (!in->layer) return false;
     return in->elsewhere
-           || (fstatat(parent, leaf, &st, AT_SYMLINK_NOFOLLOW) == 0 && written_is_mount(parent, leaf, &st, in->device));
+           || (fstatat(parent, leaf, &st, AT_SYMLINK_NOFOLLOW) == 0 && is_mount_point(parent, leaf, &st, in->device));
 }
 
 static bool pass_over(struct tar_in *in, const struct tar_entry *e)
@@ -336,7 +336,7 @@ static const char *type_problem(const struct tar_in *in, const struct tar_entry 
 {
     switch (e->type) {
     case TAR_REMOVED:
-        return !in->layer ? "an entry is of an unknown type" : e->size ? "a removal has content" : NULL;
+        return !in->layer ? "an entry has an unknown type" : e->size ? "a removal has content" : NULL;
     case TAR_FILE:
         return NULL;
     case TAR_FOLDER:
@@ -347,29 +347,29 @@ static const char *type_problem(const struct tar_in *in, const struct tar_entry 
     case '4':
         return "devices are not allowed";
     case TAR_FIFO:
-        return "pipes are not allowed";
+        return "named pipes are not allowed";
     case 'S':
     case 'D':
     case 'M':
         return "sparse, incremental and multi-volume archives are not supported";
     default:
-        return "an entry is of an unknown type";
+        return "an entry has an unknown type";
     }
 }
 
 static bool take_entry(struct tar_in *in, const struct tar_entry *e)
 {
     const char *why = type_problem(in, e);
-    if (!why) why = tar_name_clean(e->name, in->name);
+    if (!why) why = tar_name_normalize(e->name, in->name);
     if (!why && !in->name[0] && (e->type != TAR_FOLDER || !e->name[0])) why = "an entry has no name";
     if (why) return refuse(in, why, e->name);
     if (++in->count > in->max_entries) {
-        stream_error(in->s, E_LIMIT, 0, "the archive has more than MAX_ENTRIES, %llu entries",
+        stream_error(in->s, E_LIMIT, 0, "the archive has more than MAX_ENTRIES (%llu) entries",
                      (unsigned long long)in->max_entries);
         return false;
     }
     if (e->size > in->max_bytes || (in->bytes += e->size) > in->max_bytes) {
-        stream_error(in->s, E_LIMIT, 0, "the archive holds more than MAX_BYTES, %llu bytes",
+        stream_error(in->s, E_LIMIT, 0, "the archive has more than MAX_BYTES (%llu) bytes",
                      (unsigned long long)in->max_bytes);
         return false;
     }
@@ -429,15 +429,15 @@ static void tar_in_run(struct tar_in *in)
 static int target_open(const char *path)
 {
     int fd = path_open(path, O_PATH | O_DIRECTORY);
-    struct place p;
-    if (fd >= 0 || errno != ENOENT || !path_make_parents(path, 0755) || !path_place(path, &p)) return fd;
+    struct path_parent p;
+    if (fd >= 0 || errno != ENOENT || !path_make_parents(path, 0755) || !path_resolve_parent(path, &p)) return fd;
     if (p.leaf[0] && mkdirat(p.folder, p.leaf, 0755) < 0 && errno != EEXIST) {
         int saved = errno;
-        place_close(&p);
+        path_parent_close(&p);
         errno = saved;
         return -1;
     }
-    place_close(&p);
+    path_parent_close(&p);
     return path_open(path, O_PATH | O_DIRECTORY);
 }
 
@@ -485,7 +485,7 @@ static void tar_in_path(struct stream *s, struct fields f, const char *path)
 void operate_tar_in(const struct request *r)
 {
     if (fields_u64(r->fields, T_FLAGS, 0) & KEEP_OWNERS)
-        file_administration(r, tar_in_path);
+        file_operation_privileged(r, tar_in_path);
     else
         file_operation(r, tar_in_path);
 }

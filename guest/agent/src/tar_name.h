@@ -8,9 +8,9 @@
  * Writes `name` without `.` and empty components to `out` (at least as long as name). Returns the reason if it is
  * invalid.
  */
-const char *tar_name_clean(const char *name, char *out);
+const char *tar_name_normalize(const char *name, char *out);
 
 /* Returns whether a link target, resolved from the folder of the normalized `name`, stays within the tree. */
-bool tar_link_stays(const char *name, const char *target);
+bool tar_link_is_inside(const char *name, const char *target);
 
 #endif

@@ -22,7 +22,7 @@ static bool fill(struct tar_reader *r)
 size_t tar_reader_content(struct tar_reader *r, const uint8_t **data, uint64_t most)
 {
     if (r->position == r->length && !fill(r)) {
-        if (!r->over) r->problem = "the archive is cut off in the middle of an entry";
+        if (!r->over) r->problem = "the archive is truncated in the middle of an entry";
         return 0;
     }
     size_t n = r->length - r->position;
@@ -122,7 +122,7 @@ static bool time_text(const char *text, struct timespec *out)
 
 /* ---- pax headers and GNU long names -------------------------------------------------------------------- */
 
-static void notes_clear(struct tar_notes *n)
+static void notes_clear(struct tar_overrides *n)
 {
     free(n->body);
     free(n->name);
@@ -131,7 +131,7 @@ static void notes_clear(struct tar_notes *n)
 }
 
 /* Applies one record. `value` is NUL-terminated; only the value of an attribute may contain NUL itself. */
-static const char *note_take(struct tar_notes *n, const char *key, char *value, size_t length)
+static const char *note_take(struct tar_overrides *n, const char *key, char *value, size_t length)
 {
     bool text = strlen(value) == length;
     if (!strncmp(key, TAR_XATTR "user.", sizeof TAR_XATTR + 4)) {
@@ -143,7 +143,7 @@ static const char *note_take(struct tar_notes *n, const char *key, char *value, 
     if (!strncmp(key, "GNU.sparse.", 11)) return "sparse files are not supported";
     char **copy = !strcmp(key, "path") ? &n->name : !strcmp(key, "linkpath") ? &n->target : NULL;
     if (copy) {
-        if (!text) return "a name contains a NUL";
+        if (!text) return "a name contains a NUL byte";
         free(*copy);
         *copy = strdup(value);
         return *copy ? NULL : "the agent is out of memory";
@@ -157,13 +157,13 @@ static const char *note_take(struct tar_notes *n, const char *key, char *value, 
         ok = n->has_gid = text && decimal(value, &n->gid);
     else if (!strcmp(key, "mtime"))
         ok = n->has_mtime = text && time_text(value, &n->mtime);
-    return ok ? NULL : "a pax header has a number that is none";
+    return ok ? NULL : "a pax header has an invalid number";
 }
 
 /* Records are `LENGTH KEY=VALUE\n`, where LENGTH includes itself. */
-static const char *notes_parse(struct tar_notes *n, size_t length)
+static const char *notes_parse(struct tar_overrides *n, size_t length)
 {
-    const char *broken = "a pax header is broken";
+    const char *broken = "a pax header is malformed";
     for (size_t at = 0; at < length;) {
         size_t record = 0, i = at;
         for (; i < length && n->body[i] >= '0' && n->body[i] <= '9' && record < TAR_PAX_MAX; i++)
@@ -207,7 +207,7 @@ static bool note_read(struct tar_reader *r, char type, uint64_t size)
 {
     char *body = note_body(r, size);
     if (!body) return false;
-    struct tar_notes *n = type == TAR_PAX_GLOBAL ? &r->global : &r->next;
+    struct tar_overrides *n = type == TAR_PAX_GLOBAL ? &r->global : &r->next;
     if (type == TAR_GNU_NAME || type == TAR_GNU_LINK) {
         char **copy = type == TAR_GNU_NAME ? &n->name : &n->target;
         free(*copy);
@@ -280,14 +280,14 @@ static void names_set(struct tar_reader *r, const struct tar_header *h, struct t
 
 static bool entry_set(struct tar_reader *r, const struct tar_header *h, struct tar_entry *e)
 {
-    const struct tar_notes *n = &r->next, *g = &r->global;
+    const struct tar_overrides *n = &r->next, *g = &r->global;
     uint64_t mode, mtime = 0;
     memset(e, 0, sizeof *e);
     names_set(r, h, e);
     e->type = h->type;
     if (!number(h->mode, sizeof h->mode, &mode) || !number(h->uid, sizeof h->uid, &e->uid)
         || !number(h->gid, sizeof h->gid, &e->gid) || !number(h->size, sizeof h->size, &e->size)) {
-        r->problem = "a header has a number that is none";
+        r->problem = "a header has an invalid number";
         return false;
     }
     number(h->mtime, sizeof h->mtime, &mtime); /* times before 1970 become 1970 */
@@ -298,7 +298,7 @@ static bool entry_set(struct tar_reader *r, const struct tar_header *h, struct t
     if (n->has_gid || g->has_gid) e->gid = n->has_gid ? n->gid : g->gid;
     if (n->has_mtime || g->has_mtime) e->mtime = n->has_mtime ? n->mtime : g->mtime;
     if (e->size > INT64_MAX / 2 || strlen(e->name) > TAR_NAME_MAX || strlen(e->target) > TAR_NAME_MAX) {
-        r->problem = "an entry's size or name is beyond all reason";
+        r->problem = "an entry's size or name is too large";
         return false;
     }
     if (e->type == TAR_FILE_OLD || e->type == TAR_FILE_DENSE) e->type = TAR_FILE;
@@ -319,7 +319,7 @@ bool tar_reader_next(struct tar_reader *r, struct tar_entry *e)
             return entry_set(r, &h, e);
         uint64_t size;
         if (notes == NOTES_IN_A_ROW_MAX || !number(h.size, sizeof h.size, &size)) {
-            r->problem = "a pax header or long name is broken";
+            r->problem = "a pax header or long name is malformed";
             return false;
         }
         if (!note_read(r, h.type, size)) return false;

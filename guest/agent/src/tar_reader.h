@@ -32,7 +32,7 @@ struct tar_entry {
 };
 
 /* Metadata from a pax header or a GNU long name, for following entries. */
-struct tar_notes {
+struct tar_overrides {
     char *body; /* of the pax header; the attributes point into it */
     char *name, *target;
     bool has_size, has_uid, has_gid, has_mtime;
@@ -49,7 +49,7 @@ struct tar_reader {
     bool ended;          /* the server's EOF */
     bool over;           /* cancelled or dropped */
     const char *problem; /* reason why the archive is invalid, or NULL */
-    struct tar_notes next, global;
+    struct tar_overrides next, global;
     char name[sizeof((struct tar_header *)0)->prefix + sizeof((struct tar_header *)0)->name + 2];
     char target[sizeof((struct tar_header *)0)->linkname + 1];
 };

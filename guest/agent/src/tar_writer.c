@@ -14,7 +14,7 @@ bool tar_writer_start(struct tar_writer *w, struct stream *s)
     return w->buffer != NULL;
 }
 
-bool tar_going(const struct tar_writer *w)
+bool tar_writer_active(const struct tar_writer *w)
 {
     return !w->over && !w->number;
 }
@@ -34,46 +34,46 @@ static void flush(struct tar_writer *w)
 
 static void put_aside(struct tar_writer *w, const void *data, size_t length)
 {
-    if (w->kept_length + length > w->kept_capacity) {
-        size_t capacity = 2 * (w->kept_length + length);
-        uint8_t *bigger = realloc(w->kept, capacity);
+    if (w->deferred_length + length > w->deferred_capacity) {
+        size_t capacity = 2 * (w->deferred_length + length);
+        uint8_t *bigger = realloc(w->deferred, capacity);
         if (!bigger) {
             w->number = ENOMEM;
             return;
         }
-        w->kept = bigger;
-        w->kept_capacity = capacity;
+        w->deferred = bigger;
+        w->deferred_capacity = capacity;
     }
-    memcpy(w->kept + w->kept_length, data, length);
-    w->kept_length += length;
+    memcpy(w->deferred + w->deferred_length, data, length);
+    w->deferred_length += length;
 }
 
-void tar_keep(struct tar_writer *w, bool keep)
+void tar_defer(struct tar_writer *w, bool keep)
 {
-    w->keeping = keep;
+    w->deferring = keep;
 }
 
-void tar_forget(struct tar_writer *w, size_t length)
+void tar_discard_deferred(struct tar_writer *w, size_t length)
 {
-    if (w->kept_length > length) {
-        w->kept_length = length;
-        w->kept_count--;
+    if (w->deferred_length > length) {
+        w->deferred_length = length;
+        w->deferred_count--;
     }
 }
 
 static void put(struct tar_writer *w, const void *data, size_t length)
 {
     const uint8_t *p = data;
-    if (w->keeping) {
+    if (w->deferring) {
         put_aside(w, data, length);
         return;
     }
-    if (w->kept_length) {
-        size_t kept = w->kept_length;
-        w->kept_length = 0;
-        w->count += w->kept_count;
-        w->kept_count = 0;
-        put(w, w->kept, kept);
+    if (w->deferred_length) {
+        size_t kept = w->deferred_length;
+        w->deferred_length = 0;
+        w->count += w->deferred_count;
+        w->deferred_count = 0;
+        put(w, w->deferred, kept);
     }
     while (length > 0 && !w->over) {
         if (w->used == FRAME_MAX) flush(w);
@@ -95,7 +95,7 @@ static void put_zeros(struct tar_writer *w, uint64_t length)
 void tar_put_content(struct tar_writer *w, int fd, uint64_t size)
 {
     uint64_t left = size;
-    while (left > 0 && tar_going(w)) {
+    while (left > 0 && tar_writer_active(w)) {
         if (w->used == FRAME_MAX) flush(w);
         size_t room = FRAME_MAX - w->used;
         ssize_t n = read(fd, w->buffer + w->used, room < left ? room : (size_t)left);
@@ -105,7 +105,7 @@ void tar_put_content(struct tar_writer *w, int fd, uint64_t size)
         w->used += (size_t)n;
         left -= (uint64_t)n;
     }
-    if (tar_going(w)) put_zeros(w, left + tar_padding(size));
+    if (tar_writer_active(w)) put_zeros(w, left + tar_padding(size));
 }
 
 /* ---- headers ------------------------------------------------------------------------------------------- */
@@ -272,8 +272,8 @@ static void put_entry(struct tar_writer *w, const char *name, char type, const s
         put_zeros(w, tar_padding(w->pax_length));
     }
     put_header(w, &h);
-    if (w->keeping)
-        w->kept_count++;
+    if (w->deferring)
+        w->deferred_count++;
     else
         w->count++;
 }
@@ -302,7 +302,7 @@ void tar_finish(struct tar_writer *w)
 
 void tar_writer_stop(struct tar_writer *w)
 {
-    free(w->kept);
+    free(w->deferred);
     free(w->pax);
     free(w->buffer);
 }

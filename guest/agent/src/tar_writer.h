@@ -20,14 +20,14 @@ struct tar_writer {
     uint64_t count, size; /* entries and bytes */
     char *pax;
     size_t pax_length;
-    uint8_t *kept; /* deferred headers, written only if an entry beneath their folder follows */
-    size_t kept_length, kept_capacity;
-    uint64_t kept_count;
-    bool keeping;
+    uint8_t *deferred; /* deferred headers, written only if an entry beneath their folder follows */
+    size_t deferred_length, deferred_capacity;
+    uint64_t deferred_count;
+    bool deferring;
 };
 
 bool tar_writer_start(struct tar_writer *w, struct stream *s);
-bool tar_going(const struct tar_writer *w);
+bool tar_writer_active(const struct tar_writer *w);
 
 /*
  * Writes the header of an entry, preceded by a pax header where ustar is too limited. `fd` is the entry itself where it
@@ -36,9 +36,9 @@ bool tar_going(const struct tar_writer *w);
 void tar_put_entry(struct tar_writer *w, const char *name, char type, const struct stat *st, const char *target,
                    int fd);
 /* Defers headers from now on; the first write after `tar_defer(w, false)` includes them. */
-void tar_keep(struct tar_writer *w, bool keep);
+void tar_defer(struct tar_writer *w, bool keep);
 /* Discards the last deferred entry, back to `length`, if it has not been written. */
-void tar_forget(struct tar_writer *w, size_t length);
+void tar_discard_deferred(struct tar_writer *w, size_t length);
 /* Reads the content directly into frames. Pads a file that has shrunk with zeros and truncates one that has grown. */
 void tar_put_content(struct tar_writer *w, int fd, uint64_t size);
 /* Writes the end of the archive and flushes the buffer. */

@@ -87,13 +87,13 @@ static void descendants_mark(struct process *list, size_t count)
     int self = getpid();
     bool changed = self != 1;
     for (size_t i = 0; self == 1 && i < count; i++)
-        list[i].counted = list[i].pid != self && !list[i].kernel && !tree_is_apart(list[i].pid);
+        list[i].counted = list[i].pid != self && !list[i].kernel && !tree_is_excluded(list[i].pid);
     if (count > 0) qsort(list, count, sizeof *list, by_pid);
     /* A parent usually has the lower pid, so this takes one or two rounds. */
     while (changed) {
         changed = false;
         for (size_t i = 0; i < count; i++) {
-            if (list[i].counted || list[i].pid == self || tree_is_apart(list[i].pid)) continue;
+            if (list[i].counted || list[i].pid == self || tree_is_excluded(list[i].pid)) continue;
             struct process wanted = {.pid = list[i].parent};
             const struct process *parent = bsearch(&wanted, list, count, sizeof *list, by_pid);
             if (list[i].parent == self || (parent && parent->counted)) changed = list[i].counted = true;
@@ -110,7 +110,7 @@ static void build_processes(struct builder *b)
     size_t count = list ? processes_read(list) : 0;
     descendants_mark(list, count);
     for (size_t i = 0; i < count; i++) {
-        if (list[i].counted || tree_is_apart(list[i].pid))
+        if (list[i].counted || tree_is_excluded(list[i].pid))
             ticks += list[i].ticks; /* an idle supervisor carries the CPU time of its earlier commands */
         if (!list[i].counted) continue;
         pages += list[i].pages;
@@ -161,7 +161,7 @@ static void build_disk(struct builder *b, struct stream *s)
     struct tree t;
     uint64_t bytes = 0, seen = 0, until = now_ns() + (uint64_t)DISK_MS_MAX * 1000000u;
     bool partial = false;
-    if (disk_is_own()) {
+    if (disk_is_kernel_limited()) {
         build_u64(b, T_DISK, disk_measure());
         return;
     }

@@ -332,20 +332,20 @@ static _Thread_local struct {
     bool set;
     uid_t uid;
     gid_t gid;
-} heir;
+} file_owner;
 
-void user_make_for(const struct user *u)
+void user_set_file_owner(const struct user *u)
 {
-    heir.set = u && geteuid() == 0;
-    if (heir.set) {
-        heir.uid = u->uid;
-        heir.gid = u->gid;
+    file_owner.set = u && geteuid() == 0;
+    if (file_owner.set) {
+        file_owner.uid = u->uid;
+        file_owner.gid = u->gid;
     }
 }
 
-bool user_give(int folder, const char *name)
+bool user_chown_new(int folder, const char *name)
 {
-    if (!heir.set) return true;
-    return *name ? fchownat(folder, name, heir.uid, heir.gid, AT_SYMLINK_NOFOLLOW) == 0
-                 : fchown(folder, heir.uid, heir.gid) == 0;
+    if (!file_owner.set) return true;
+    return *name ? fchownat(folder, name, file_owner.uid, file_owner.gid, AT_SYMLINK_NOFOLLOW) == 0
+                 : fchown(folder, file_owner.uid, file_owner.gid) == 0;
 }

@@ -40,8 +40,8 @@ void user_return(void);
  * Sets the owner of everything the calling thread creates from now on, independent of its rights; NULL resets it. No-op
  * unless the agent is root.
  */
-void user_make_for(const struct user *u);
+void user_set_file_owner(const struct user *u);
 /* Gives the new entry `name` of `folder`, or `folder` itself with "", to that owner. Returns false with errno. */
-bool user_give(int folder, const char *name);
+bool user_chown_new(int folder, const char *name);
 
 #endif

@@ -53,7 +53,7 @@ struct watching {
     struct watch_seen seen; /* entries found by scanning, which the kernel may report too */
     uint32_t cookie;        /* of a folder that was moved away and may reappear elsewhere in the tree */
     int moving;             /* its watch number, or -1 */
-    int patience;           /* how many more events to wait for its arrival */
+    int grace;              /* how many more events to wait for its arrival */
 };
 
 static void report(struct watching *w, enum event event, const char *relative, bool folder)
@@ -170,17 +170,17 @@ static void watch_new_folder(struct watching *w, int parent, const char *name, b
 static void unwatch_tree(struct watching *w, int number)
 {
     size_t kept = 0;
-    int *doomed = malloc((w->table.count + 1) * sizeof *doomed);
-    if (!doomed) return;
+    int *removed = malloc((w->table.count + 1) * sizeof *removed);
+    if (!removed) return;
     for (size_t i = 0; i < w->table.count; i++)
         if (!w->table.list[i].dead && watch_beneath(&w->table, w->table.list[i].number, number))
-            doomed[kept++] = w->table.list[i].number;
+            removed[kept++] = w->table.list[i].number;
     for (size_t i = 0; i < kept; i++) {
-        inotify_rm_watch(w->inotify, doomed[i]);
-        struct watch *found = watch_find(&w->table, doomed[i]);
+        inotify_rm_watch(w->inotify, removed[i]);
+        struct inotify_watch *found = watch_find(&w->table, removed[i]);
         if (found) watch_forget(&w->table, found);
     }
-    free(doomed);
+    free(removed);
 }
 
 static void moving_over(struct watching *w)
@@ -191,7 +191,7 @@ static void moving_over(struct watching *w)
 
 static void folder_moved_to(struct watching *w, const struct inotify_event *e)
 {
-    struct watch *moved = w->moving >= 0 && e->cookie == w->cookie ? watch_find(&w->table, w->moving) : NULL;
+    struct inotify_watch *moved = w->moving >= 0 && e->cookie == w->cookie ? watch_find(&w->table, w->moving) : NULL;
     w->moving = moved ? -1 : w->moving;
     char *name = moved ? strdup(e->name) : NULL;
     if (!name) {
@@ -221,12 +221,12 @@ static void on_named(struct watching *w, const struct inotify_event *e)
         report(w, EVENT_ATTRIBUTES, relative, folder);
     } else if (e->mask & IN_MOVED_FROM) {
         report(w, EVENT_MOVED_FROM, relative, folder);
-        struct watch *child = folder ? watch_child(&w->table, e->wd, e->name) : NULL;
+        struct inotify_watch *child = folder ? watch_child(&w->table, e->wd, e->name) : NULL;
         if (child) {
             moving_over(w);
             w->moving = child->number;
             w->cookie = e->cookie;
-            w->patience = PAIR_WAIT_EVENTS;
+            w->grace = PAIR_WAIT_EVENTS;
         }
     } else if (e->mask & IN_MOVED_TO) {
         report(w, EVENT_MOVED_TO, relative, folder);
@@ -249,13 +249,13 @@ static void on_top(struct watching *w, const struct inotify_event *e)
 
 static void on_event(struct watching *w, const struct inotify_event *e)
 {
-    if (w->moving >= 0 && w->patience-- == 0) moving_over(w);
+    if (w->moving >= 0 && w->grace-- == 0) moving_over(w);
     if (e->mask & IN_Q_OVERFLOW) {
         report(w, EVENT_OVERFLOW, "", false);
         int top = w->recursive ? top_open(w) : -1;
         if (top >= 0) watch_tree(w, top, -1, "", false);
     } else if (e->mask & IN_IGNORED) {
-        struct watch *found = watch_find(&w->table, e->wd);
+        struct inotify_watch *found = watch_find(&w->table, e->wd);
         if (found && e->wd != w->top) watch_forget(&w->table, found);
     } else if (e->len > 0) {
         on_named(w, e);
@@ -326,8 +326,8 @@ static void watch_answer(struct watching *w)
         stream_error(w->s, E_LIMIT, ENOSPC, "the kernel allows no more watches; raise fs.inotify.max_user_watches: %s",
                      w->path);
     else if (w->number == EOVERFLOW)
-        stream_error(w->s, E_LIMIT, 0, "more than %d folders, or deeper than %d: %s", WATCHES_MAX, TREE_DEPTH_MAX,
-                     w->path);
+        stream_error(w->s, E_LIMIT, 0, "the tree has more than %d folders or is deeper than %d: %s", WATCHES_MAX,
+                     TREE_DEPTH_MAX, w->path);
     else if (w->number)
         answer_error(w->s, w->number, w->path);
     else if (w->gone)
@@ -351,8 +351,8 @@ static void watch_on(struct stream *s, struct fields f, const char *path)
     if (w->inotify < 0) {
         int number = errno;
         if (number == EMFILE)
-            stream_error(s, E_LIMIT, number, "no more watchers are allowed; raise fs.inotify.max_user_instances: %s",
-                         path);
+            stream_error(s, E_LIMIT, number,
+                         "the kernel allows no more inotify instances; raise fs.inotify.max_user_instances: %s", path);
         else
             answer_error(s, number, path);
         free(w);

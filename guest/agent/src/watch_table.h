@@ -8,7 +8,7 @@
 enum { WATCHES_MAX = 65536 };
 
 /* Stores parents instead of paths, so that moving a folder changes one entry. */
-struct watch {
+struct inotify_watch {
     int number;
     int parent;
     char *name;
@@ -16,16 +16,16 @@ struct watch {
 };
 
 struct watch_table {
-    struct watch *list;
+    struct inotify_watch *list;
     size_t count, capacity, dead;
 };
 
-struct watch *watch_find(struct watch_table *t, int number);
+struct inotify_watch *watch_find(struct watch_table *t, int number);
 /* Adds or replaces. Returns false when out of memory or at WATCHES_MAX (errno ENOMEM, EOVERFLOW). */
 bool watch_add(struct watch_table *t, int number, int parent, const char *name);
 /* Returns the child of `parent` named `name`, or NULL. */
-struct watch *watch_child(struct watch_table *t, int parent, const char *name);
-void watch_forget(struct watch_table *t, struct watch *w);
+struct inotify_watch *watch_child(struct watch_table *t, int parent, const char *name);
+void watch_forget(struct watch_table *t, struct inotify_watch *w);
 bool watch_beneath(struct watch_table *t, int number, int ancestor);
 /*
  * Returns the relative path of `name` in the folder `number`; NULL when unknown or out of memory. The caller frees it.

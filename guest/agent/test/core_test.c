@@ -195,12 +195,12 @@ static void a_large_payload_is_handed_on_and_its_block_used_again(void)
     CHECK(first->memory == buffer);
     check_block(first, FRAME_MAX, 1);
     check_block(second, FRAME_MAX, 2);
-    blocks_give_back(&b, first);
+    blocks_recycle(&b, first);
     f = frame_of(&r, FRAME_MAX, 3);
     CHECK(blocks_put(&b, &f));
     CHECK(r.buffer == buffer);
     check_block(b.first, FRAME_MAX, 3);
-    blocks_give_back(&b, second);
+    blocks_recycle(&b, second);
     blocks_free(&b);
     frame_reader_free(&r);
 }
@@ -245,7 +245,7 @@ static void small_payloads_share_a_block_in_their_order(void)
         for (size_t i = 0; i < block->length; i += 1000)
             CHECK_INT(1 + (total + i) / 1000, block->memory[block->start + i]);
         total += block->length;
-        blocks_give_back(&b, block);
+        blocks_recycle(&b, block);
     }
     CHECK_INT(100000, total);
     CHECK_INT(2, blocks);

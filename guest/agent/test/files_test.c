@@ -267,21 +267,21 @@ static void making_for_somebody(void)
         return;
     }
     mkdir(at("locked"), 0700);
-    build_text(&b, T_HEIR, "12345");
+    build_text(&b, T_FILE_OWNER, "12345");
     CHECK_INT(0, write_text("locked/a/b/file", "x", WRITE_PARENTS));
-    build_text(&b, T_HEIR, "12345");
+    build_text(&b, T_FILE_OWNER, "12345");
     CHECK_INT(0, ask_flags(operate_mkdir, "locked/c/d", 2));
     owner_is(0, "locked");
     owner_is(12345, "locked/a");
     owner_is(12345, "locked/a/b");
     owner_is(12345, "locked/a/b/file");
     owner_is(12345, "locked/c/d");
-    build_text(&b, T_HEIR, "23456");
+    build_text(&b, T_FILE_OWNER, "23456");
     CHECK_INT(0, write_text("locked/a/b/file", "y", WRITE_ATOMIC));
     owner_is(23456, "locked/a/b/file");
     CHECK_INT(0, write_text("locked/mine", "x", WRITE_PARENTS));
     owner_is(0, "locked/mine");
-    build_text(&b, T_HEIR, "nobody-of-that-name");
+    build_text(&b, T_FILE_OWNER, "nobody-of-that-name");
     CHECK_INT(E_NO_SUCH_USER, write_text("locked/mine", "x", 0));
 }
 

@@ -184,7 +184,7 @@ static void random_paths_agree(void)
 
 static void places(void)
 {
-    struct place p;
+    struct path_parent p;
     static const struct {
         const char *path, *leaf;
         int number;
@@ -206,22 +206,22 @@ static void places(void)
         {"/etc", NULL, EXDEV},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        bool ok = path_place(cases[i].path, &p);
+        bool ok = path_resolve_parent(cases[i].path, &p);
         CHECK_INT(cases[i].number, ok ? 0 : errno);
         if (ok && cases[i].leaf) CHECK_TEXT(cases[i].leaf, p.leaf);
-        place_close(&p);
+        path_parent_close(&p);
     }
-    CHECK(path_place_followed("viain", &p));
+    CHECK(path_resolve_parent_following("viain", &p));
     CHECK_TEXT("f", p.leaf);
-    place_close(&p);
-    CHECK(path_place_followed("dangling", &p));
+    path_parent_close(&p);
+    CHECK(path_resolve_parent_following("dangling", &p));
     CHECK_TEXT("nowhere", p.leaf);
-    place_close(&p);
-    CHECK(!path_place_followed("loop", &p));
+    path_parent_close(&p);
+    CHECK(!path_resolve_parent_following("loop", &p));
     CHECK_INT(ELOOP, errno);
-    CHECK(!path_place_followed("abs", &p));
+    CHECK(!path_resolve_parent_following("abs", &p));
     CHECK_INT(EXDEV, errno);
-    CHECK(!path_place_followed("out", &p));
+    CHECK(!path_resolve_parent_following("out", &p));
     CHECK_INT(EXDEV, errno);
     CHECK(path_make_parents("new/x/y/leaf", 0755));
     CHECK(exists(at("new/x/y")) && !exists(at("new/x/y/leaf")));
@@ -329,21 +329,21 @@ static void no_descriptors_left(void)
 
 static void unconfined(void)
 {
-    struct place p;
+    struct path_parent p;
     CHECK_INT(0, look("f", O_PATH, false).number);
     CHECK_INT(0, look("out", O_PATH, false).number);
     CHECK_INT(0, look("/etc", O_PATH, false).number);
     CHECK_INT(0, look("/", O_PATH, false).number);
     CHECK_INT(ENOENT, look("nothing", O_PATH, false).number);
-    CHECK(path_place("/", &p));
+    CHECK(path_resolve_parent("/", &p));
     CHECK_TEXT("", p.leaf);
-    place_close(&p);
-    CHECK(path_place("/etc", &p));
+    path_parent_close(&p);
+    CHECK(path_resolve_parent("/etc", &p));
     CHECK_TEXT("etc", p.leaf);
-    place_close(&p);
-    CHECK(path_place_followed("abs", &p));
+    path_parent_close(&p);
+    CHECK(path_resolve_parent_following("abs", &p));
     CHECK_TEXT("passwd", p.leaf);
-    place_close(&p);
+    path_parent_close(&p);
 }
 
 int main(void)

@@ -12,7 +12,7 @@
 
 #include "../../../host/launcher/src/still.h"
 #include "check.h"
-#include "hold.h"
+#include "freeze.h"
 #include "process_signal.h"
 
 enum { TRIES = 10000 };
@@ -97,28 +97,28 @@ static void only_the_process_that_was_seen_is_signalled(void)
 
 static void what_was_held_goes_on(void)
 {
-    struct hold h;
+    struct freeze h;
     int status;
     pid_t pid = start_command();
-    CHECK(hold_begin(&h));
+    CHECK(freeze_begin(&h));
     CHECK_INT(pid, waitpid(pid, &status, WUNTRACED | WNOHANG));
     CHECK_INT(1, h.count);
-    hold_end(&h);
+    freeze_end(&h);
     CHECK(was_continued(pid));
     end(pid);
 }
 
 static void what_has_the_pid_of_a_held_process_is_not_continued(void)
 {
-    struct hold h;
+    struct freeze h;
     pid_t pid = start_command();
-    CHECK(hold_begin(&h));
+    CHECK(freeze_begin(&h));
     if (!replace(pid)) {
         NOT_RUN(what_has_the_pid_of_a_held_process_is_not_continued, "no process can be started under a given pid");
-        hold_end(&h);
+        freeze_end(&h);
         return;
     }
-    hold_end(&h);
+    freeze_end(&h);
     CHECK(!was_continued(pid));
     end(pid);
 }
@@ -157,7 +157,7 @@ static void what_has_the_pid_of_one_that_the_launcher_stopped_is_not_continued(v
 int main(void)
 {
     proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    hold_prepare();
+    freeze_prepare();
     RUN(only_the_process_that_was_seen_is_signalled);
     RUN(what_was_held_goes_on);
     RUN(what_has_the_pid_of_a_held_process_is_not_continued);

@@ -78,7 +78,7 @@ final class AgentConnection implements AutoCloseable {
       connection.greeted.get(options.handshakeTimeout().toNanos(), TimeUnit.NANOSECONDS);
       return connection;
     } catch (TimeoutException e) {
-      String why = "no greeting within " + options.handshakeTimeout().toMillis() + " ms";
+      String why = "no handshake within " + options.handshakeTimeout().toMillis() + " ms";
       throw new ConnectionLostException(
           connection.closeWith(new CloseReason(CloseReason.Kind.SILENT, why)));
     } catch (InterruptedException e) {
@@ -87,7 +87,7 @@ final class AgentConnection implements AutoCloseable {
       throw CloseReason.cancelled(id, "connecting");
     } catch (ExecutionException e) {
       throw new ConnectionLostException(
-          connection.closeWith(new CloseReason(CloseReason.Kind.DROPPED, "the greeting failed")));
+          connection.closeWith(new CloseReason(CloseReason.Kind.DROPPED, "the handshake failed")));
     }
   }
 
@@ -122,7 +122,7 @@ final class AgentConnection implements AutoCloseable {
   LinkStream request(AgentOperation operation, WireFieldsBuilder request, int window) {
     int number = lastStream.incrementAndGet();
     if (number <= 0) {
-      throw closeWith(new CloseReason(CloseReason.Kind.CLOSED, "all stream numbers are used"))
+      throw closeWith(new CloseReason(CloseReason.Kind.CLOSED, "all stream numbers are in use"))
           .exception(id, false);
     }
     byte[] frame = request.frame(Wire.REQUEST, number);
@@ -165,7 +165,7 @@ final class AgentConnection implements AutoCloseable {
       throw CloseReason.cancelled(id, "ping");
     } catch (TimeoutException | ExecutionException e) {
       CloseReason why =
-          new CloseReason(CloseReason.Kind.SILENT, "no answer to a ping within " + patience);
+          new CloseReason(CloseReason.Kind.SILENT, "no reply to a ping within " + patience);
       throw closeWith(why).exception(id, false);
     }
   }
@@ -195,13 +195,13 @@ final class AgentConnection implements AutoCloseable {
    */
   CloseReason protocolViolation(String what) {
     return closeWith(
-        new CloseReason(CloseReason.Kind.VIOLATION, "the agent broke the protocol: " + what));
+        new CloseReason(CloseReason.Kind.VIOLATION, "the agent violated the protocol: " + what));
   }
 
   /** Closes the connection; the agent and its commands keep running. */
   @Override
   public void close() {
-    closeWith(new CloseReason(CloseReason.Kind.CLOSED, "the connection was closed here"));
+    closeWith(new CloseReason(CloseReason.Kind.CLOSED, "the connection was closed by the server"));
   }
 
   /** Closes the connection because the sandbox is gone. */
@@ -343,7 +343,7 @@ final class AgentConnection implements AutoCloseable {
   private void incoming(Frame frame) {
     int number = frame.stream();
     if (number >= 0 || (number <= lastIncoming && lastIncoming < 0)) {
-      throw new ProtocolViolation("INCOMING with a stream number that is not the agent's or used");
+      throw new ProtocolViolation("INCOMING with a stream number that is not one of the agent's or already used");
     }
     WireFields fields = WireFields.parse(frame.payload());
     LinkStream relay = streams.get(fields.range(FieldTag.RELAY, 1, Integer.MAX_VALUE));

@@ -273,7 +273,7 @@ class AgentExecution implements Execution {
 
   private void advance(long offset, long count) {
     if (offset < position || count <= 0 || offset + count < 0) {
-      throw new ProtocolViolation("output goes back, or makes no sense: " + offset + "+" + count);
+      throw new ProtocolViolation("output offset is not increasing: " + offset + "+" + count);
     }
     position = offset + count;
   }
@@ -296,7 +296,7 @@ class AgentExecution implements Execution {
     if (error.code() == Wire.E_NO_SUCH_EXECUTION) {
       exit = new Exit.Lost(error.message());
     } else if (error.code() == Wire.E_CANCELLED && !closed) {
-      throw unknown("the agent let go of the execution: " + error.message(), null);
+      throw unknown("the agent detached from the execution: " + error.message(), null);
     } else {
       throw error.exception(client.id());
     }
@@ -319,7 +319,7 @@ class AgentExecution implements Execution {
     } catch (Gone e) {
       lost(client.exitWhenGone(e.fault().problem()));
     } catch (NotFound e) {
-      exit = new Exit.Lost("the agent no longer knows the execution");
+      exit = new Exit.Lost("the agent no longer has the execution");
     } catch (ProviderUnavailable e) {
       throw unknown(e.fault().problem(), e);
     } finally {
@@ -330,8 +330,8 @@ class AgentExecution implements Execution {
   private SandboxException unknown(String why, @Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.OUTCOME_UNKNOWN,
-            "the end of the command was not seen: " + why,
-            "look at the list of executions; it may still run or may have ended")
+            "the exit of the command is unknown: " + why,
+            "list the executions; the command may still run or may have ended")
         .sandbox(client.id())
         .with("execution", id().value())
         .exception(cause);

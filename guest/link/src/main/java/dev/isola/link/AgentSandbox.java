@@ -204,7 +204,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
       Capability capability = given == null ? own(type) : given;
       if (!type.isInstance(capability)) {
         throw new IllegalArgumentException(
-            "declared, but neither given nor known to the agent: " + Capability.idOf(type));
+            "capability is declared, but neither the provider nor the agent implements it: " + Capability.idOf(type));
       }
       found.put(type, capability);
     }

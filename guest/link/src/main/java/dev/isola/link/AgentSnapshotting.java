@@ -41,7 +41,7 @@ record AgentSnapshotting(
               .get()
               .flatMap(ChangeTracking::imageDiff)
               .orElseThrow(
-                  () -> Capability.unsupported("this provider", "telling changes of an image"));
+                  () -> Capability.unsupported("this provider", "detecting changes of an image"));
       switch (changes) {
         case ChangeTracking.OverlayDiff(var upper, var image, var _) ->
             request.add(FieldTag.LAYER, upper).add(FieldTag.IMAGE, image);

@@ -59,7 +59,7 @@ public final class BootRecord {
   public static byte[] forRestart(byte[] encoded, Instant made) {
     int length = encoded.length - 4;
     if (length < 0 || Wire.getInt(encoded, 0) != length) {
-      throw new IllegalArgumentException("this is no boot record");
+      throw new IllegalArgumentException("not a boot record");
     }
     long nanos =
         Math.addExact(Math.multiplyExact(made.getEpochSecond(), 1_000_000_000L), made.getNano());
@@ -97,7 +97,7 @@ public final class BootRecord {
     private Builder(SandboxId id, Secret secret) {
       byte[] key = secret.reveal();
       if (key.length != Wire.SECRET_SIZE) {
-        throw new IllegalArgumentException("an agent's secret has 32 bytes, not " + key.length);
+        throw new IllegalArgumentException("an agent's secret must have 32 bytes, but has " + key.length);
       }
       this.id = id;
       fields.add(FieldTag.SECRET, key).add(FieldTag.SANDBOX, id.value());

@@ -42,8 +42,8 @@ record CloseReason(Kind kind, String message) {
     if (changes) {
       return Fault.of(
               ErrorCode.OUTCOME_UNKNOWN,
-              "the answer was lost: " + message,
-              "look at the sandbox before repeating it; it may have happened")
+              "the reply was lost: " + message,
+              "check the sandbox before retrying; the operation may have taken effect")
           .sandbox(id)
           .exception();
     }
@@ -63,13 +63,13 @@ record CloseReason(Kind kind, String message) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             "the agent of sandbox " + id + " cannot be reached: " + why,
-            "try again; if it stays, destroy the sandbox")
+            "try again; if the problem persists, destroy the sandbox")
         .sandbox(id)
         .exception();
   }
 
   static SandboxException cancelled(SandboxId id, String what) {
-    return Fault.of(ErrorCode.CANCELLED, what + " was interrupted", "repeat it if it was not meant")
+    return Fault.of(ErrorCode.CANCELLED, what + " was interrupted", "retry if the cancellation was not intended")
         .sandbox(id)
         .exception();
   }

@@ -121,7 +121,7 @@ final class DataFrameInputStream extends InputStream {
    */
   WireFields result() {
     if (result == null) {
-      throw new IllegalStateException("it was not read to its end");
+      throw new IllegalStateException("the stream was not read to its end");
     }
     try {
       return WireFields.parse(result);

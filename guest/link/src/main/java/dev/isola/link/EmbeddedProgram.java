@@ -63,8 +63,8 @@ public record EmbeddedProgram(String title, String source, String resources, Str
     try (InputStream in = EmbeddedProgram.class.getClassLoader().getResourceAsStream(resource)) {
       if (in == null) {
         throw unavailable(
-            "there is no " + title + " for linux-" + architecture,
-            "build it on such a machine (make -C "
+            "no " + title + " for linux-" + architecture,
+            "build it on a machine of that architecture (make -C "
                 + source
                 + ") and put it on the class path as "
                 + resource,
@@ -72,7 +72,7 @@ public record EmbeddedProgram(String title, String source, String resources, Str
       }
       return in.readAllBytes();
     } catch (IOException e) {
-      throw unavailable("the " + title + " cannot be read: " + e.getMessage(), "build it again", e);
+      throw unavailable("the " + title + " cannot be read: " + e.getMessage(), "rebuild it", e);
     }
   }
 

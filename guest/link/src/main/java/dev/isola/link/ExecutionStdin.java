@@ -61,6 +61,6 @@ final class ExecutionStdin extends OutputStream {
     throw new IOException(
         loss == null
             ? "the command has ended or closed its standard input"
-            : "the connection was lost and with it perhaps input: " + loss.message());
+            : "the connection was lost and input may be missing: " + loss.message());
   }
 }

@@ -87,7 +87,7 @@ final class FileRegion {
       if (read > 0) {
         return read;
       }
-      failure = new EOFException("the file became shorter while it was sent");
+      failure = new EOFException("the file was truncated while it was sent");
     } catch (IOException e) {
       failure = e;
     }

@@ -123,13 +123,13 @@ final class Handshake {
   private void answer(Frame challenge) throws IOException {
     WireFields fields = WireFields.parse(challenge.payload());
     if (!fields.text(FieldTag.MAGIC).equals(Wire.MAGIC_TEXT)) {
-      throw new ProtocolViolation("the peer is not an isola agent");
+      throw new ProtocolViolation("the peer is not an Isola agent");
     }
     long least = fields.number(FieldTag.VERSION_MIN);
     long most = fields.number(FieldTag.VERSION_MAX);
     if (least > Wire.VERSION || most < Wire.VERSION) {
       throw new ProtocolViolation(
-          "the agent speaks versions " + least + " to " + most + ", not " + Wire.VERSION);
+          "the agent supports protocol versions " + least + " to " + most + ", not " + Wire.VERSION);
     }
     agentNonce = fields.bytes(FieldTag.NONCE);
     if (agentNonce.length != Wire.NONCE_SIZE) {
@@ -152,7 +152,7 @@ final class Handshake {
       throw new ProtocolViolation("the agent does not know the sandbox's secret");
     }
     if (fields.number(FieldTag.VERSION, Wire.VERSION) != Wire.VERSION) {
-      throw new ProtocolViolation("the agent chose version " + fields.number(FieldTag.VERSION));
+      throw new ProtocolViolation("the agent chose protocol version " + fields.number(FieldTag.VERSION));
     }
     return new Welcome(
         fields.optionalText(FieldTag.BUILD).orElse("unknown"),

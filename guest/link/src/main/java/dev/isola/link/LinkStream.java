@@ -80,7 +80,7 @@ final class LinkStream {
    */
   void accept(Frame frame) {
     if (!operation.allowsReply(frame.type())) {
-      throw new ProtocolViolation("a frame of type " + frame.type() + " in answer to " + operation);
+      throw new ProtocolViolation("a frame of type " + frame.type() + " in reply to " + operation);
     }
     lock.lock();
     try {
@@ -196,7 +196,7 @@ final class LinkStream {
           throw loss.exception(connection.id(), operation.isMutating());
         }
         if (discarding) {
-          throw CloseReason.cancelled(connection.id(), operation + " was closed and");
+          throw CloseReason.cancelled(connection.id(), "waiting for closed " + operation);
         }
         if (!await(arrived, deadline, patience) && nothingArrived()) {
           return null;
@@ -368,13 +368,13 @@ final class LinkStream {
   SandboxException timedOut(Duration patience) {
     if (operation.isMutating()) {
       return new CloseReason(
-              CloseReason.Kind.SILENT, "no answer to " + operation + " within " + patience)
+              CloseReason.Kind.SILENT, "no reply to " + operation + " within " + patience)
           .exception(connection.id(), true);
     }
     return Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
             "the agent did not answer " + operation + " within " + patience.toMillis() + " ms",
-            "try again; if it stays, destroy the sandbox")
+            "try again; if the problem persists, destroy the sandbox")
         .sandbox(connection.id())
         .exception();
   }

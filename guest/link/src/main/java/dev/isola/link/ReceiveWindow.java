@@ -56,7 +56,7 @@ final class ReceiveWindow {
         WireFields.parse(payload);
       }
       case Wire.EOF -> {
-        require(!eofSeen && payload.length == 0, "a second EOF, or one with content");
+        require(!eofSeen && payload.length == 0, "a second EOF, or an EOF with content");
         eofSeen = true;
       }
       case Wire.GAP -> {
@@ -66,7 +66,7 @@ final class ReceiveWindow {
       case Wire.DATA, Wire.OUTPUT, Wire.ITEM -> {
         require(frame.cost() > 0, "a frame without content");
         require(!eofSeen, "content after EOF");
-        require(frame.cost() <= credit, "more content than was granted");
+        require(frame.cost() <= credit, "more content than the granted credit");
         credit -= frame.cost();
         if (frame.type() == Wire.ITEM) {
           WireFields.parse(payload);

@@ -145,7 +145,7 @@ final class SendWindow {
     try {
       credit += Wire.getInt(payload, 0) & 0xffff_ffffL;
       if (credit > CREDIT_MAX) {
-        throw new ProtocolViolation("absurd credit");
+        throw new ProtocolViolation("credit is out of range");
       }
       changed.signalAll();
     } finally {

@@ -71,11 +71,11 @@ public final class UnixSocketConnector implements AgentConnector {
         return new SocketAgentChannel(channel);
       } catch (ConnectException e) {
         channel.close();
-        throw new AgentAbsentException("nobody listens on " + path, e);
+        throw new AgentAbsentException("no agent listens on " + path, e);
       } catch (IOException e) {
         channel.close();
         if (!Files.exists(path)) {
-          throw new AgentAbsentException("there is no socket " + path, e);
+          throw new AgentAbsentException("socket does not exist: " + path, e);
         }
         if (!isBacklogFull(e) || System.nanoTime() - deadline >= 0) {
           throw e;

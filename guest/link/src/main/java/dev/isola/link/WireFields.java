@@ -36,12 +36,12 @@ final class WireFields {
     int at = from;
     while (at < payload.length) {
       if (payload.length - at < FIELD_HEADER) {
-        throw new ProtocolViolation("a field header is cut off");
+        throw new ProtocolViolation("a field header is truncated");
       }
       int length = Wire.getInt(payload, at + 1);
       at += FIELD_HEADER;
       if (length < 0 || length > payload.length - at) {
-        throw new ProtocolViolation("a field runs past its payload");
+        throw new ProtocolViolation("a field exceeds its payload");
       }
       at += length;
     }

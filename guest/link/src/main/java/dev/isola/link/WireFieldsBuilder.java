@@ -73,9 +73,9 @@ final class WireFieldsBuilder {
     if (size - Wire.HEADER > Wire.FRAME_MAX) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "the request takes "
+              "the request is "
                   + (size - Wire.HEADER)
-                  + " bytes, and the guest agent accepts at most "
+                  + " bytes long, but the guest agent accepts at most "
                   + Wire.FRAME_MAX,
               "put long arguments and values into a file")
           .exception();

@@ -83,10 +83,10 @@ public final class AgentStarter {
       byte[] answer = launcher.getInputStream().readNBytes(LONGEST_ANSWER);
       return parse(new String(answer, StandardCharsets.UTF_8).strip(), id);
     } catch (IOException e) {
-      throw startFailed(id, "the agent cannot be told what to do: " + e.getMessage(), e);
+      throw startFailed(id, "the boot record cannot be sent to the agent: " + e.getMessage(), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Fault.of(ErrorCode.CANCELLED, "starting was interrupted", "").sandbox(id).exception(e);
+      throw Fault.of(ErrorCode.CANCELLED, "starting the agent was interrupted", "").sandbox(id).exception(e);
     } finally {
       launcher.destroyForcibly();
     }
@@ -131,7 +131,7 @@ public final class AgentStarter {
   public static AgentProcess parse(String answer, SandboxId id) {
     Matcher ready = READY.matcher(answer);
     if (!ready.matches()) {
-      String reason = answer.startsWith("error ") ? answer.substring(6) : "it said: " + answer;
+      String reason = answer.startsWith("error ") ? answer.substring(6) : "unexpected output: " + answer;
       throw startFailed(id, "the agent did not start: " + reason, null);
     }
     return new AgentProcess(
@@ -145,7 +145,7 @@ public final class AgentStarter {
     return Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
             "the agent did not start within " + patience.toMillis() + " ms",
-            "raise startupTimeout, or look at the load of this machine")
+            "raise startupTimeout, or reduce the load of this machine")
         .sandbox(id)
         .exception();
   }

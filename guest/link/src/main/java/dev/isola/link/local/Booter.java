@@ -90,7 +90,7 @@ public interface Booter extends AutoCloseable {
    */
   default AgentProcess restart(SandboxId id, SandboxFolder folder, Duration patience)
       throws IOException {
-    throw new IOException("sandbox " + id + " cannot be booted again");
+    throw new IOException("sandbox " + id + " cannot be restarted");
   }
 
   /**

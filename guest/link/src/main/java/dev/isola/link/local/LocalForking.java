@@ -39,7 +39,7 @@ record LocalForking(
                 () ->
                     Fault.of(
                             ErrorCode.CONFLICT,
-                            "sandbox " + id + " does not run",
+                            "sandbox " + id + " is not running",
                             "resume it, or create a new one")
                         .sandbox(id)
                         .exception());
@@ -55,7 +55,7 @@ record LocalForking(
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             "the files of sandbox " + id + " cannot be " + what + ": " + e.getMessage(),
-            "take a snapshot and create sandboxes from it")
+            "create a snapshot and sandboxes from it")
         .sandbox(id)
         .exception(e);
   }
@@ -84,7 +84,7 @@ record LocalForking(
       try {
         booter.releaseLayers(frozen);
       } catch (IOException e) {
-        throw failed(source, "let go", e);
+        throw failed(source, "released", e);
       }
     }
   }

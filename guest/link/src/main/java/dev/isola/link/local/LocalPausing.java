@@ -114,7 +114,7 @@ final class LocalPausing {
         booter
             .freezer(id)
             .orElseThrow(
-                () -> Capability.unsupported(booter.info().name(), "pausing in memory here"));
+                () -> Capability.unsupported(booter.info().name(), "pausing in memory on this machine"));
     sandbox.setState(SandboxState.PAUSED); // first, so that its silence does not count as its end
     try {
       freezing.freeze();
@@ -169,7 +169,7 @@ final class LocalPausing {
       agent = booter.restart(id, known.folder(), SandboxSpec.DEFAULT_STARTUP_TIMEOUT);
       known.record().withAgent(agent).write(known.folder().record());
     } catch (IOException e) {
-      throw failed(id, "booted again", e);
+      throw failed(id, "restarted", e);
     }
     sandbox.setState(SandboxState.RUNNING);
     sandbox.ping();

@@ -83,7 +83,7 @@ public final class LocalProvider implements Provider {
     Path data = context.dataFolder();
     if (!Files.isDirectory(data) || !Files.isWritable(data)) {
       return new Health.Unhealthy(
-          "the data folder " + data + " cannot be written",
+          "the data folder " + data + " is not writable",
           "make it writable, or choose another with --data");
     }
     return booter.health();
@@ -114,8 +114,8 @@ public final class LocalProvider implements Provider {
     if (folder.exists()) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "there are remains of a sandbox " + spec.id(),
-              "destroy it first, or use another id")
+              "leftovers of an earlier sandbox exist: " + spec.id(),
+              "destroy that sandbox first, or use another id")
           .sandbox(spec.id())
           .exception();
     }
@@ -140,8 +140,8 @@ public final class LocalProvider implements Provider {
     } catch (FileAlreadyExistsException e) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "another process is making sandbox " + id,
-              "attach to it, or use another id")
+              "another process is creating sandbox " + id,
+              "attach to the sandbox, or use another id")
           .sandbox(id)
           .exception(e);
     } catch (IOException e) {
@@ -152,8 +152,8 @@ public final class LocalProvider implements Provider {
   private SandboxException unmakeable(SandboxId id, IOException e) {
     return Fault.of(
             ErrorCode.SPAWN_FAILED,
-            "the sandbox's folder cannot be made: " + e.getMessage(),
-            "check space and rights of " + folders.path())
+            "the sandbox's folder cannot be created: " + e.getMessage(),
+            "check the free space and permissions of " + folders.path())
         .sandbox(id)
         .exception(e);
   }
@@ -245,10 +245,10 @@ public final class LocalProvider implements Provider {
               ErrorCode.PROVIDER_UNAVAILABLE,
               "sandbox "
                   + known.record().id()
-                  + " was being forked by a process that was killed,"
-                  + " and that cannot be brought to an end: "
+                  + " has an unfinished fork of a server process that was killed,"
+                  + " which cannot be completed: "
                   + e.getMessage(),
-              "attach again, or destroy it")
+              "attach again, or destroy the sandbox")
           .sandbox(known.record().id())
           .exception(e);
     }
@@ -333,7 +333,7 @@ public final class LocalProvider implements Provider {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
               "the folder of sandbox " + id + " cannot be removed: " + e.getMessage(),
-              "remove what holds it and destroy again")
+              "unmount what is mounted there, and destroy the sandbox again")
           .sandbox(id)
           .exception(e);
     }

@@ -67,7 +67,7 @@ record SandboxRecordStore(Path path) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             "the data folder cannot be read: " + e.getMessage(),
-            "check the rights of " + path)
+            "check the permissions of " + path)
         .exception(e);
   }
 }

@@ -57,8 +57,8 @@ final class SandboxTerminator {
       if (System.nanoTime() - until >= 0) {
         throw Fault.of(
                 ErrorCode.DEADLINE_EXCEEDED,
-                "processes of sandbox " + record.id() + " are left: " + left,
-                "destroy again, or end them by hand")
+                "processes of sandbox " + record.id() + " are still running: " + left,
+                "destroy the sandbox again, or kill the processes")
             .sandbox(record.id())
             .exception();
       }

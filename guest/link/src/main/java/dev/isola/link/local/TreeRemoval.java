@@ -76,7 +76,7 @@ public final class TreeRemoval {
   public static void remove(Path tree, Duration limit) throws IOException {
     Path absolute = tree.toAbsolutePath().normalize();
     if (absolute.getFileName() == null) {
-      throw new IOException("the root directory is not removed");
+      throw new IOException("the root directory cannot be removed");
     }
     if (Files.exists(absolute, LinkOption.NOFOLLOW_LINKS)) {
       NestedMountCheck.requireNone(absolute);

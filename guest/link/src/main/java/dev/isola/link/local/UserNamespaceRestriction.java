@@ -10,11 +10,11 @@ import java.util.function.Function;
  * failure; only trying shows whether one can be created.
  */
 public enum UserNamespaceRestriction {
-  DISABLED("user.max_user_namespaces", "0", "15000", "switched off"),
-  ROOT_ONLY("kernel.unprivileged_userns_clone", "0", "1", "for root only"),
+  DISABLED("user.max_user_namespaces", "0", "15000", "disabled"),
+  ROOT_ONLY("kernel.unprivileged_userns_clone", "0", "1", "allowed for root only"),
   APPARMOR("kernel.apparmor_restrict_unprivileged_userns", "1", "0", "restricted by AppArmor"),
   /** Not one of the known settings. */
-  UNKNOWN("", "", "", "refused by the kernel or a container around us");
+  UNKNOWN("", "", "", "refused by the kernel or an enclosing container");
 
   private final String setting;
   private final String closed;
@@ -59,7 +59,7 @@ public enum UserNamespaceRestriction {
       case DISABLED, ROOT_ONLY -> allow();
       case APPARMOR -> allow() + ", or give the program an AppArmor profile with userns";
       case UNKNOWN ->
-          "run outside the container, or let it make user namespaces (its seccomp profile, or"
+          "run outside the container, or allow it to create user namespaces (its seccomp profile, or"
               + " --privileged)";
     };
   }

@@ -38,7 +38,7 @@ final class ExampleBooter implements Booter {
   public ProviderInfo info() {
     return new ProviderInfo(
         ExampleProviderFactory.NAME,
-        "plain processes in a fresh folder; an example",
+        "plain processes in a new folder; an example",
         ApiVersion.CURRENT,
         Isolation.PROCESS,
         capabilities(),
@@ -57,7 +57,7 @@ final class ExampleBooter implements Booter {
   public Health health() {
     try {
       starter.binary();
-      return new Health.Healthy("the guest agent is in place");
+      return new Health.Healthy("the guest agent is installed");
     } catch (SandboxException e) {
       return new Health.Unhealthy(e.fault().problem(), e.fault().remedy());
     }

@@ -85,7 +85,7 @@ final class ProotBooter implements Booter {
   public ProviderInfo info() {
     return new ProviderInfo(
         NAME,
-        "another view of the files, by PRoot; no isolation of anything else",
+        "a separate file system view by PRoot; no other isolation",
         ApiVersion.CURRENT,
         PROFILE.isolation(),
         CAPABILITIES,
@@ -95,7 +95,7 @@ final class ProotBooter implements Booter {
             Set.of(),
             Set.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT)),
         List.of(probe.requirement()),
-        "subreaper and kill loop: found through /proc, stopped, killed until none is left",
+        "subreaper and kill loop: processes are found through /proc, stopped, and killed until none is left",
         PROFILE.startup());
   }
 

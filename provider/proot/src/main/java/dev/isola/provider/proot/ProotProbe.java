@@ -66,18 +66,18 @@ record ProotProbe(String name) {
     Optional<Version> version = Version.find(program.get().run("--version").text());
     if (version.isPresent() && !version.get().atLeast(STEADY)) {
       return new Health.Unhealthy(
-          "PRoot " + version.get() + " loses the agent at some links", NEWER);
+          "PRoot " + version.get() + " crashes when the agent follows some links", NEWER);
     }
     // The shell has another path inside, so it runs only if path translation works.
     HostProgram.Result answer =
         program.get().run("-b", "/bin/sh:/isola-trial", "/isola-trial", "-c", "echo works");
     if (answer.ok() && answer.text().equals("works")) {
-      return new Health.Healthy("it ran a program");
+      return new Health.Healthy("it can run programs");
     }
     String how =
         answer.code() == SEGMENTATION_FAULT
             ? "it crashes on this kernel"
-            : "it ended with " + answer.code() + ": " + answer.text();
+            : "it exited with status " + answer.code() + ": " + answer.text();
     return new Health.Unhealthy("proot cannot run a program: " + how, NEWER);
   }
 }

@@ -78,7 +78,7 @@ record ProotRootFs(SandboxSpec spec, SandboxFolder folder, Optional<Image> image
   private static void bind(List<String> words, Path host, String inside) throws IOException {
     String colon = host + inside;
     if (colon.indexOf(':') >= 0) {
-      throw new IOException("PRoot cannot show a path with a colon: " + host + ", " + inside);
+      throw new IOException("PRoot does not support a colon in a path: " + host + ", " + inside);
     }
     words.addAll(List.of("-b", host + ":" + inside + "!"));
   }
@@ -95,7 +95,7 @@ record ProotRootFs(SandboxSpec spec, SandboxFolder folder, Optional<Image> image
         throw new IOException("copying the image took longer than " + patience);
       }
       if (process.exitValue() != 0) {
-        throw new IOException("the image cannot be copied: cp ended with " + process.exitValue());
+        throw new IOException("the image cannot be copied: cp exited with status " + process.exitValue());
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -90,9 +90,9 @@ record Git(Path folder, Duration timeout) {
         process.destroyForcibly();
       }
     } catch (TimeoutException e) {
-      throw failed(what, "it did not end within " + timeout.toSeconds() + " s", e);
+      throw failed(what, "it did not exit within " + timeout.toSeconds() + " s", e);
     } catch (ExecutionException e) {
-      throw failed(what, "it cannot be read: " + e.getCause(), e);
+      throw failed(what, "its output cannot be read: " + e.getCause(), e);
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,

@@ -41,8 +41,8 @@ final class ProcessUser {
     } catch (UserPrincipalNotFoundException e) {
       throw Fault.of(
               ErrorCode.USER_NOT_FOUND,
-              "there is no user " + name + " on this machine",
-              "leave user out, or name one of /etc/passwd")
+              "user " + name + " does not exist on this machine",
+              "omit user, or name a user in /etc/passwd")
           .exception(e);
     }
   }

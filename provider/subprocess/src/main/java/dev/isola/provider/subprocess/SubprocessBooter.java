@@ -63,7 +63,7 @@ public final class SubprocessBooter implements Booter {
   public Health health() {
     try {
       starter.binary();
-      return new Health.Healthy("the guest agent is in place");
+      return new Health.Healthy("the guest agent is installed");
     } catch (SandboxException e) {
       return new Health.Unhealthy(e.fault().problem(), e.fault().remedy());
     }

@@ -55,7 +55,7 @@ final class SubprocessInfo {
             "pid and mount namespaces",
             false,
             namespaces,
-            namespaces ? "to be had" : "not to be had for this user",
+            namespaces ? "available" : "not available to this user",
             namespaces ? "" : UserNamespaceRestriction.detect().remedy());
     return new ProviderInfo(
         name,
@@ -66,8 +66,8 @@ final class SubprocessInfo {
         support,
         List.of(requirement),
         namespaces
-            ? "a pid namespace: the kernel ends every process with the agent"
-            : "subreaper and kill loop: found through /proc, stopped, killed until none is left",
+            ? "pid namespace: the kernel kills every process when the agent ends"
+            : "subreaper and kill loop: processes are found through /proc, stopped, and killed until none is left",
         PROFILE.startup());
   }
 

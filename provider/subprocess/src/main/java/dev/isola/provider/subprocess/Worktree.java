@@ -43,8 +43,8 @@ record Worktree(Path tree, SandboxId id) {
     if (commit.isEmpty()) {
       throw Fault.of(
               ErrorCode.INVALID_SPEC,
-              "image names no commit of " + repository + ": " + ref,
-              "use a branch, a tag or a commit that is there (git branch -a)")
+              "image is not a commit of " + repository + ": " + ref,
+              "use an existing branch, tag or commit (git branch -a)")
           .sandbox(id)
           .exception();
     }
@@ -87,7 +87,7 @@ record Worktree(Path tree, SandboxId id) {
               ErrorCode.UNSAVED_WORK,
               "sandbox "
                   + id
-                  + " has work that is nowhere else: "
+                  + " has unsaved work: "
                   + files
                   + " uncommitted files and "
                   + commits
@@ -96,7 +96,7 @@ record Worktree(Path tree, SandboxId id) {
                   + " (branch "
                   + branch()
                   + ")",
-              "commit and push or merge it, or destroy with force to lose it")
+              "commit and push or merge it, or destroy with force to discard it")
           .sandbox(id)
           .with("folder", tree.toString())
           .with("branch", branch())

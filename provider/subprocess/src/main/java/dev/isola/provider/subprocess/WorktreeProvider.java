@@ -58,7 +58,7 @@ final class WorktreeProvider implements Provider {
   public ProviderInfo info() {
     return SubprocessInfo.create(
         NAME,
-        "plain processes in a fresh git worktree; no isolation",
+        "plain processes in a new git worktree; no isolation",
         true,
         processes.info().prerequisites().getFirst().present());
   }
@@ -93,8 +93,8 @@ final class WorktreeProvider implements Provider {
     if (worktree.exists()) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "there is a working tree of a sandbox " + spec.id() + " already: " + worktree.tree(),
-              "destroy it first, or use another id")
+              "a worktree of sandbox " + spec.id() + " already exists: " + worktree.tree(),
+              "destroy that sandbox first, or use another id")
           .sandbox(spec.id())
           .exception();
     }
@@ -105,8 +105,8 @@ final class WorktreeProvider implements Provider {
       removeAfter(worktree, e);
       throw Fault.of(
               ErrorCode.SPAWN_FAILED,
-              "the working tree cannot be made: " + e.getMessage(),
-              "check space and rights of " + trees)
+              "the worktree cannot be created: " + e.getMessage(),
+              "check the free space and permissions of " + trees)
           .sandbox(spec.id())
           .exception(e);
     } catch (RuntimeException e) {
@@ -173,8 +173,8 @@ final class WorktreeProvider implements Provider {
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "the working trees cannot be listed: " + e.getMessage(),
-              "check the rights of " + trees)
+              "the worktrees cannot be listed: " + e.getMessage(),
+              "check the permissions of " + trees)
           .exception(e);
     }
   }
@@ -203,8 +203,8 @@ final class WorktreeProvider implements Provider {
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "the working tree of sandbox " + id + " cannot be removed: " + e.getMessage(),
-              "remove what holds it and destroy again")
+              "the worktree of sandbox " + id + " cannot be removed: " + e.getMessage(),
+              "unmount what is mounted there, and destroy the sandbox again")
           .sandbox(id)
           .exception(e);
     }

@@ -1,5 +1,5 @@
 /* Drops capabilities and installs the system call filter before the agent runs any command. */
-#include "seal.h"
+#include "privileges.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,13 +17,13 @@
  * Detects kernels (old gVisor) whose statx rejects a flag that ls always sets. When the filter fails the call with
  * ENOSYS, the C library falls back to another one.
  */
-static bool statx_is_picky(void)
+static bool statx_is_strict(void)
 {
     struct statx s;
     return statx(AT_FDCWD, "/", AT_NO_AUTOMOUNT, STATX_TYPE, &s) != 0 && errno == EINVAL;
 }
 
-bool capabilities_seal(void)
+bool capabilities_lock(void)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct sets[2];
@@ -50,12 +50,12 @@ static bool install(struct sock_fprog program)
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-bool seccomp_refuse(bool setuid_files)
+bool seccomp_install(bool setuid_files)
 {
-    return install(filter_sandbox((struct filter_options){setuid_files, statx_is_picky()}));
+    return install(filter_sandbox((struct filter_options){setuid_files, statx_is_strict()}));
 }
 
-bool seccomp_hide_new(void)
+bool seccomp_hide_new_syscalls(void)
 {
     return install(filter_hide_new());
 }

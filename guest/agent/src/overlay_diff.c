@@ -1,4 +1,4 @@
-#include "written.h"
+#include "overlay_diff.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,8 +20,8 @@ struct level {
 };
 
 struct walk {
-    const struct written_visitor *v;
-    struct level levels[WRITTEN_DEPTH_MAX];
+    const struct overlay_diff_visitor *v;
+    struct level levels[OVERLAY_DIFF_DEPTH_MAX];
     int depth;
     dev_t device;
     size_t held;
@@ -29,7 +29,7 @@ struct walk {
     size_t path_capacity;
 };
 
-bool written_is_mount(int folder, const char *name, const struct stat *st, dev_t device)
+bool is_mount_point(int folder, const char *name, const struct stat *st, dev_t device)
 {
     struct statx x;
     if (S_ISDIR(st->st_mode) && st->st_dev != device) return true;
@@ -160,7 +160,7 @@ static bool level_open(struct walk *w, int root, int upper, int image, size_t pa
 
 static bool enter(struct walk *w, struct level *l, const char *name)
 {
-    if (w->depth == WRITTEN_DEPTH_MAX) {
+    if (w->depth == OVERLAY_DIFF_DEPTH_MAX) {
         errno = EOVERFLOW;
         return false;
     }
@@ -182,7 +182,7 @@ static bool visit(struct walk *w, struct level *l, const char *name)
     if (fstatat(l->root, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT; /* removed, which the image shows, or never visible */
     if (!path_make(w, l, name)) return false;
-    if (written_is_mount(l->root, name, &st, w->device)) return true;
+    if (is_mount_point(l->root, name, &st, w->device)) return true;
     if (!S_ISDIR(st.st_mode)) {
         w->v->other(w->v->self, l->root, name, w->path, &st);
         return true;
@@ -190,7 +190,7 @@ static bool visit(struct walk *w, struct level *l, const char *name)
     return !w->v->folder(w->v->self, l->root, name, w->path, &st) || enter(w, l, name);
 }
 
-int written_walk(int root, int upper, int image, const struct written_visitor *v, char **culprit)
+int overlay_diff_walk(int root, int upper, int image, const struct overlay_diff_visitor *v, char **culprit)
 {
     struct stat top;
     struct walk *w = calloc(1, sizeof *w);

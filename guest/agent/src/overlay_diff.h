@@ -5,15 +5,15 @@
  *
  * Other mounts (volumes, the workspace, /proc) are neither entered nor reported. Links are never followed.
  */
-#ifndef ISOLA_WRITTEN_H
-#define ISOLA_WRITTEN_H
+#ifndef ISOLA_OVERLAY_DIFF_H
+#define ISOLA_OVERLAY_DIFF_H
 
 #include <stdbool.h>
 #include <sys/stat.h>
 
-enum { WRITTEN_DEPTH_MAX = 256 };
+enum { OVERLAY_DIFF_DEPTH_MAX = 256 };
 
-struct written_visitor {
+struct overlay_diff_visitor {
     void *self;
     /* `path` is relative to the root; `name` is in `folder`. */
     void (*removed)(void *self, const char *path);
@@ -27,9 +27,9 @@ struct written_visitor {
  * The caller keeps the descriptors. Returns 0, or errno with the path in `culprit` (the caller frees it; NULL for
  * none).
  */
-int written_walk(int root, int upper, int image, const struct written_visitor *v, char **culprit);
+int overlay_diff_walk(int root, int upper, int image, const struct overlay_diff_visitor *v, char **culprit);
 
 /* Returns whether `name` is a mount point. `device` is that of folders in the same mount. */
-bool written_is_mount(int folder, const char *name, const struct stat *st, dev_t device);
+bool is_mount_point(int folder, const char *name, const struct stat *st, dev_t device);
 
 #endif
