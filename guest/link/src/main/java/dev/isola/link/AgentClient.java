@@ -178,16 +178,16 @@ final class AgentClient implements AutoCloseable {
    * Sends a request whose only reply is END. Retries a request without side effects once after a
    * dropped connection.
    */
-  WireFields call(AgentOperation operation, WireFieldsBuilder request, Duration patience) {
+  WireFields call(AgentOperation operation, WireFieldsBuilder request, Duration timeout) {
     LinkStream stream = open(operation, request, 0);
     try {
-      return stream.awaitEnd(patience);
+      return stream.awaitEnd(timeout);
     } catch (ProviderUnavailable e) {
       CloseReason loss = stream.closeReason();
       if (operation.isMutating() || loss == null || !loss.isRecoverable()) {
         throw e;
       }
-      return open(operation, request, 0).awaitEnd(patience);
+      return open(operation, request, 0).awaitEnd(timeout);
     }
   }
 
@@ -196,12 +196,12 @@ final class AgentClient implements AutoCloseable {
    * arrived.
    */
   WireFields callUninterrupted(
-      AgentOperation operation, WireFieldsBuilder request, Duration patience) {
+      AgentOperation operation, WireFieldsBuilder request, Duration timeout) {
     boolean interrupted = Thread.interrupted();
     try {
       while (true) {
         try {
-          return call(operation, request, patience);
+          return call(operation, request, timeout);
         } catch (SandboxException e) {
           if (e.code() != ErrorCode.CANCELLED || !Thread.interrupted()) {
             throw e;
@@ -267,14 +267,14 @@ final class AgentClient implements AutoCloseable {
 
   private AgentConnection greet(Duration left) throws IOException {
     AgentChannel channel = connector.open(left);
-    Duration patience =
+    Duration timeout =
         left.compareTo(options.handshakeTimeout()) < 0 ? left : options.handshakeTimeout();
     greeting = channel;
     try {
       if (gone != null) {
         channel.close(); // the sandbox ended in the meantime
       }
-      return AgentConnection.open(id, channel, secret, options.withHandshakeTimeout(patience));
+      return AgentConnection.open(id, channel, secret, options.withHandshakeTimeout(timeout));
     } finally {
       greeting = null;
     }

@@ -28,9 +28,9 @@ final class AgentConnection implements AutoCloseable {
   static final int INCOMING_WINDOW = 256 * 1024;
 
   private static final int AGENT_STREAMS_MAX = 1024;
-  private static final Duration CANCEL_PATIENCE = Duration.ofSeconds(30);
+  private static final Duration CANCEL_TIMEOUT = Duration.ofSeconds(30);
   private static final Duration LINGER = Duration.ofSeconds(5);
-  private static final Duration FAREWELL_PATIENCE = Duration.ofSeconds(1);
+  private static final Duration BYE_TIMEOUT = Duration.ofSeconds(1);
 
   private final SandboxId id;
   private final AgentChannel channel;
@@ -153,19 +153,19 @@ final class AgentConnection implements AutoCloseable {
   }
 
   /** Returns the round-trip time to the agent. */
-  Duration ping(Duration patience) {
+  Duration ping(Duration timeout) {
     long from = System.nanoTime();
     try {
       CompletableFuture<Boolean> answered = new CompletableFuture<>();
       sendPing(answered);
-      answered.get(patience.toNanos(), TimeUnit.NANOSECONDS);
+      answered.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
       return Duration.ofNanos(System.nanoTime() - from);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw CloseReason.cancelled(id, "ping");
     } catch (TimeoutException | ExecutionException e) {
       CloseReason why =
-          new CloseReason(CloseReason.Kind.SILENT, "no reply to a ping within " + patience);
+          new CloseReason(CloseReason.Kind.SILENT, "no reply to a ping within " + timeout);
       throw closeWith(why).exception(id, false);
     }
   }
@@ -278,7 +278,7 @@ final class AgentConnection implements AutoCloseable {
   /** Waits briefly for the reading thread, since an ending agent sends BYE with its reason. */
   private void waitForFarewell() {
     try {
-      reader.join(FAREWELL_PATIENCE);
+      reader.join(BYE_TIMEOUT);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -407,7 +407,7 @@ final class AgentConnection implements AutoCloseable {
     }
     for (LinkStream stream : streams.values()) {
       stream.cancelLingering(now - LINGER.toNanos());
-      if (stream.cancelledBefore(now - CANCEL_PATIENCE.toNanos())) {
+      if (stream.cancelledBefore(now - CANCEL_TIMEOUT.toNanos())) {
         protocolViolation("a cancelled stream was not ended");
       }
     }

@@ -104,8 +104,8 @@ class AgentExecution implements Execution {
   }
 
   @Override
-  public Optional<Exit> await(Duration patience) {
-    Duration positive = patience.isPositive() ? patience : Duration.ofNanos(1);
+  public Optional<Exit> await(Duration timeout) {
+    Duration positive = timeout.isPositive() ? timeout : Duration.ofNanos(1);
     return await(positive, System.nanoTime() + positive.toNanos());
   }
 
@@ -171,14 +171,14 @@ class AgentExecution implements Execution {
     return stream;
   }
 
-  private Optional<Exit> await(Duration patience, long deadline) {
-    Duration left = patience;
+  private Optional<Exit> await(Duration timeout, long deadline) {
+    Duration left = timeout;
     while (exit == null) {
       Frame frame = nextFrame(left);
       if (frame != null) {
         take(frame);
       }
-      if (!patience.isZero()) {
+      if (!timeout.isZero()) {
         left = Duration.ofNanos(Math.max(1, deadline - System.nanoTime()));
         if (frame == null && deadline - System.nanoTime() <= 0) {
           return Optional.ofNullable(exit);
@@ -192,13 +192,13 @@ class AgentExecution implements Execution {
    * Waits for a frame. Returns null after {@code timeout}, or when the execution is lost (see
    * {@link #exit}).
    */
-  private @Nullable Frame nextFrame(Duration patience) {
+  private @Nullable Frame nextFrame(Duration timeout) {
     while (true) {
       LinkStream now = stream;
       try {
-        Duration wait = guarded(patience);
+        Duration wait = guarded(timeout);
         Frame frame = now.next(wait);
-        if (frame == null && patience.isZero() && client.state() == SandboxState.RUNNING) {
+        if (frame == null && timeout.isZero() && client.state() == SandboxState.RUNNING) {
           throw unknown("the agent did not end the command at its timeout", null);
         }
         return frame;
@@ -221,9 +221,9 @@ class AgentExecution implements Execution {
   /**
    * Bounds an unlimited wait: the agent enforces the timeout, this only detects that it does not.
    */
-  private Duration guarded(Duration patience) {
-    if (!patience.isZero() || start.timeout().isEmpty()) {
-      return patience;
+  private Duration guarded(Duration timeout) {
+    if (!timeout.isZero() || start.timeout().isEmpty()) {
+      return timeout;
     }
     long end = start.startedNanos() + start.timeout().get().toNanos() - System.nanoTime();
     return GRACE.plusNanos(Math.max(0, end));

@@ -135,10 +135,10 @@ final class AgentExecutions implements Attaching {
    * id, so it is killed.
    */
   private WireFields head(LinkStream stream) {
-    Duration patience = client.timeouts().responseTimeout();
+    Duration timeout = client.timeouts().responseTimeout();
     Frame frame;
     try {
-      frame = stream.next(patience);
+      frame = stream.next(timeout);
     } catch (InterruptedException e) {
       stream.abandon(this::killLater);
       Thread.currentThread().interrupt();
@@ -146,7 +146,7 @@ final class AgentExecutions implements Attaching {
     }
     if (frame == null) {
       stream.abandon(this::killLater);
-      throw stream.timedOut(patience);
+      throw stream.timedOut(timeout);
     }
     return switch (frame.type()) {
       case Wire.RESPONSE -> WireFields.parse(frame.payload());

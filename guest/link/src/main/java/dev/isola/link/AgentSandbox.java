@@ -145,13 +145,13 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
    * @param timeout how long to wait for the reply, which may travel through a process that ends
    *     with the sandbox
    */
-  public void stop(Duration patience) {
+  public void stop(Duration timeout) {
     AgentConnection connection = client.connection();
     client.setState(SandboxState.STOPPED); // first, so that the agent's exit does not count as the end of the sandbox
     try {
       connection
           .request(AgentOperation.SHUTDOWN, new WireFieldsBuilder(AgentOperation.SHUTDOWN), 0)
-          .awaitEnd(patience);
+          .awaitEnd(timeout);
     } catch (SandboxException silent) {
       // The provider terminates an agent that does not answer.
     }
@@ -333,8 +333,8 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
       return this;
     }
 
-    public Builder timeouts(LinkTimeouts patience) {
-      options = patience;
+    public Builder timeouts(LinkTimeouts value) {
+      options = value;
       return this;
     }
 

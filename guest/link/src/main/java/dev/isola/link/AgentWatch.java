@@ -33,16 +33,16 @@ final class AgentWatch implements Watch {
   }
 
   @Override
-  public Optional<FileChange> next(Duration patience) {
+  public Optional<FileChange> next(Duration timeout) {
     taking.lock();
     try {
-      return take(patience);
+      return take(timeout);
     } finally {
       taking.unlock();
     }
   }
 
-  private Optional<FileChange> take(Duration patience) {
+  private Optional<FileChange> take(Duration timeout) {
     if (ended) {
       return Optional.empty();
     }
@@ -53,7 +53,7 @@ final class AgentWatch implements Watch {
     }
     Frame frame;
     try {
-      frame = now.next(patience.isPositive() ? patience : Duration.ofNanos(1));
+      frame = now.next(timeout.isPositive() ? timeout : Duration.ofNanos(1));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw CloseReason.cancelled(client.id(), "watching");

@@ -146,8 +146,8 @@ public final class BootRecord {
     }
 
     /** Sets how long the agent keeps running without a connected server. */
-    public Builder linger(Duration patience) {
-      fields.add(FieldTag.LINGER_MS, patience.toMillis());
+    public Builder linger(Duration timeout) {
+      fields.add(FieldTag.LINGER_MS, timeout.toMillis());
       return this;
     }
 

@@ -22,7 +22,7 @@ final class DataFrameInputStream extends InputStream {
   private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
 
   private final LinkStream stream;
-  private final Duration patience;
+  private final Duration timeout;
 
   /** Held by the one reader: a released buffer may already belong to another connection. */
   private final Semaphore turn = new Semaphore(1);
@@ -33,14 +33,14 @@ final class DataFrameInputStream extends InputStream {
   private byte @Nullable [] result;
   private volatile boolean closed;
 
-  private DataFrameInputStream(LinkStream stream, Duration patience) {
+  private DataFrameInputStream(LinkStream stream, Duration timeout) {
     this.stream = stream;
-    this.patience = patience;
+    this.timeout = timeout;
   }
 
   /** Waits for the first content, so that a refusal is thrown here and not while reading. */
-  static DataFrameInputStream open(LinkStream stream, Duration patience) {
-    DataFrameInputStream input = new DataFrameInputStream(stream, patience);
+  static DataFrameInputStream open(LinkStream stream, Duration timeout) {
+    DataFrameInputStream input = new DataFrameInputStream(stream, timeout);
     input.fetch();
     return input;
   }
@@ -144,7 +144,7 @@ final class DataFrameInputStream extends InputStream {
   private void fetch() {
     release();
     while (!ended && frame == null) {
-      Frame next = stream.nextOrFail(patience);
+      Frame next = stream.nextOrFail(timeout);
       switch (next.type()) {
         case Wire.DATA -> {
           frame = next;

@@ -53,8 +53,8 @@ final class FileRegions {
   }
 
   /** Waits until no region uses the file. Returns false after {@code timeout}. */
-  boolean await(Duration patience) throws InterruptedException {
-    boolean all = free.tryAcquire(UNDER_WAY, patience.toNanos(), TimeUnit.NANOSECONDS);
+  boolean await(Duration timeout) throws InterruptedException {
+    boolean all = free.tryAcquire(UNDER_WAY, timeout.toNanos(), TimeUnit.NANOSECONDS);
     if (all) {
       free.release(UNDER_WAY);
     }

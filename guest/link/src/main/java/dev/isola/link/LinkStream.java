@@ -187,8 +187,8 @@ final class LinkStream {
    * @throws SandboxException when the connection is lost; with {@code CANCELLED} when the stream
    *     was cancelled
    */
-  @Nullable Frame next(Duration patience) throws InterruptedException {
-    long deadline = deadline(patience);
+  @Nullable Frame next(Duration timeout) throws InterruptedException {
+    long deadline = deadline(timeout);
     lock.lockInterruptibly();
     try {
       while (inflow.isEmpty() && terminal == null) {
@@ -198,7 +198,7 @@ final class LinkStream {
         if (discarding) {
           throw CloseReason.cancelled(connection.id(), "waiting for closed " + operation);
         }
-        if (!await(arrived, deadline, patience) && nothingArrived()) {
+        if (!await(arrived, deadline, timeout) && nothingArrived()) {
           return null;
         }
       }
@@ -214,8 +214,8 @@ final class LinkStream {
   }
 
   /** Waits for RESPONSE. */
-  WireFields awaitResponse(Duration patience) {
-    Frame frame = nextOrFail(patience);
+  WireFields awaitResponse(Duration timeout) {
+    Frame frame = nextOrFail(timeout);
     return switch (frame.type()) {
       case Wire.RESPONSE -> WireFields.parse(frame.payload());
       case Wire.ERROR -> throw error(frame).exception(connection.id());
@@ -225,8 +225,8 @@ final class LinkStream {
   }
 
   /** Waits for END, for operations without any other reply. */
-  WireFields awaitEnd(Duration patience) {
-    Frame frame = nextOrFail(patience);
+  WireFields awaitEnd(Duration timeout) {
+    Frame frame = nextOrFail(timeout);
     return switch (frame.type()) {
       case Wire.END -> WireFields.parse(frame.payload());
       case Wire.ERROR -> throw error(frame).exception(connection.id());
@@ -235,16 +235,16 @@ final class LinkStream {
   }
 
   /** Waits for the next frame; cancels the stream when interrupted or timed out. */
-  Frame nextOrFail(Duration patience) {
+  Frame nextOrFail(Duration timeout) {
     Frame frame;
     try {
-      frame = next(patience);
+      frame = next(timeout);
     } catch (InterruptedException e) {
       throw interrupted();
     }
     if (frame == null) {
       cancel();
-      throw timedOut(patience);
+      throw timedOut(timeout);
     }
     return frame;
   }
@@ -303,12 +303,12 @@ final class LinkStream {
    * Cancels the stream and waits until the agent has undone the operation, at most for {@code
    * timeout}.
    */
-  void cancelAndWait(Duration patience) {
+  void cancelAndWait(Duration timeout) {
     cancel();
-    long deadline = deadline(patience);
+    long deadline = deadline(timeout);
     lock.lock();
     try {
-      while (!over() && await(arrived, deadline, patience)) {
+      while (!over() && await(arrived, deadline, timeout)) {
         // Until the terminal frame or the timeout.
       }
     } catch (InterruptedException e) {
@@ -365,15 +365,15 @@ final class LinkStream {
     return CloseReason.cancelled(connection.id(), operation.toString());
   }
 
-  SandboxException timedOut(Duration patience) {
+  SandboxException timedOut(Duration timeout) {
     if (operation.isMutating()) {
       return new CloseReason(
-              CloseReason.Kind.SILENT, "no reply to " + operation + " within " + patience)
+              CloseReason.Kind.SILENT, "no reply to " + operation + " within " + timeout)
           .exception(connection.id(), true);
     }
     return Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
-            "the agent did not answer " + operation + " within " + patience.toMillis() + " ms",
+            "the agent did not answer " + operation + " within " + timeout.toMillis() + " ms",
             "try again; if the problem persists, destroy the sandbox")
         .sandbox(connection.id())
         .exception();
@@ -419,15 +419,15 @@ final class LinkStream {
     return terminal != null || loss != null;
   }
 
-  static long deadline(Duration patience) {
-    return patience.isZero() ? 0 : System.nanoTime() + patience.toNanos();
+  static long deadline(Duration timeout) {
+    return timeout.isZero() ? 0 : System.nanoTime() + timeout.toNanos();
   }
 
   /** Waits once; callers loop. */
   @SuppressWarnings("WaitNotInLoop")
-  static boolean await(Condition condition, long deadline, Duration patience)
+  static boolean await(Condition condition, long deadline, Duration timeout)
       throws InterruptedException {
-    if (patience.isZero()) {
+    if (timeout.isZero()) {
       condition.await();
       return true;
     }

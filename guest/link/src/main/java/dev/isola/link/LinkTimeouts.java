@@ -34,9 +34,9 @@ public record LinkTimeouts(
           Duration.ofSeconds(5),
           Duration.ofSeconds(10));
 
-  public LinkTimeouts withConnectTimeout(Duration patience) {
+  public LinkTimeouts withConnectTimeout(Duration timeout) {
     return new LinkTimeouts(
-        patience,
+        timeout,
         absenceTimeout,
         handshakeTimeout,
         responseTimeout,
@@ -45,10 +45,10 @@ public record LinkTimeouts(
         keepaliveTimeout);
   }
 
-  public LinkTimeouts withAbsenceTimeout(Duration patience) {
+  public LinkTimeouts withAbsenceTimeout(Duration timeout) {
     return new LinkTimeouts(
         connectTimeout,
-        patience,
+        timeout,
         handshakeTimeout,
         responseTimeout,
         longResponseTimeout,
@@ -56,35 +56,35 @@ public record LinkTimeouts(
         keepaliveTimeout);
   }
 
-  public LinkTimeouts withHandshakeTimeout(Duration patience) {
+  public LinkTimeouts withHandshakeTimeout(Duration timeout) {
     return new LinkTimeouts(
         connectTimeout,
         absenceTimeout,
-        patience,
+        timeout,
         responseTimeout,
         longResponseTimeout,
         keepaliveTime,
         keepaliveTimeout);
   }
 
-  public LinkTimeouts withResponseTimeout(Duration patience) {
+  public LinkTimeouts withResponseTimeout(Duration timeout) {
     return new LinkTimeouts(
         connectTimeout,
         absenceTimeout,
         handshakeTimeout,
-        patience,
+        timeout,
         longResponseTimeout,
         keepaliveTime,
         keepaliveTimeout);
   }
 
-  public LinkTimeouts withLongResponseTimeout(Duration patience) {
+  public LinkTimeouts withLongResponseTimeout(Duration timeout) {
     return new LinkTimeouts(
         connectTimeout,
         absenceTimeout,
         handshakeTimeout,
         responseTimeout,
-        patience,
+        timeout,
         keepaliveTime,
         keepaliveTimeout);
   }

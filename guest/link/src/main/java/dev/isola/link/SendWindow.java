@@ -41,9 +41,9 @@ final class SendWindow {
    * @param timeout how long to wait for credit each time
    * @return false when the stream is over or the wait timed out
    */
-  boolean send(ByteBuffer bytes, Duration patience) throws InterruptedException {
+  boolean send(ByteBuffer bytes, Duration timeout) throws InterruptedException {
     while (bytes.hasRemaining()) {
-      int size = reserve(Math.min(bytes.remaining(), DATA_MAX), patience);
+      int size = reserve(Math.min(bytes.remaining(), DATA_MAX), timeout);
       if (size == 0) {
         return false;
       }
@@ -68,12 +68,12 @@ final class SendWindow {
    * @param timeout how long to wait for credit
    * @return how much, up to {@code most}; 0 when the stream is over or the wait timed out
    */
-  int reserve(int most, Duration patience) throws InterruptedException {
-    long deadline = LinkStream.deadline(patience);
+  int reserve(int most, Duration timeout) throws InterruptedException {
+    long deadline = LinkStream.deadline(timeout);
     lock.lockInterruptibly();
     try {
       while (credit == 0 && maySend()) {
-        if (!LinkStream.await(changed, deadline, patience)) {
+        if (!LinkStream.await(changed, deadline, timeout)) {
           return 0;
         }
       }

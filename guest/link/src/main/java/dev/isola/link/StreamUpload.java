@@ -64,13 +64,13 @@ final class StreamUpload {
    * @param timeout how long to wait for credit each time
    * @return false when the stream is over or the wait timed out
    */
-  boolean run(Duration patience) throws IOException, InterruptedException {
+  boolean run(Duration timeout) throws IOException, InterruptedException {
     Sent sent = Sent.MORE;
     try {
       while (sent == Sent.MORE) {
-        sent = sendFrame(patience);
+        sent = sendFrame(timeout);
       }
-      return sent == Sent.ALL && isOut(patience);
+      return sent == Sent.ALL && isOut(timeout);
     } finally {
       if (parts != null) {
         parts.awaitRelease();
@@ -82,17 +82,17 @@ final class StreamUpload {
    * Waits for all regions, since a read error must be detected before EOF tells the agent that the
    * content is complete.
    */
-  private boolean isOut(Duration patience) throws IOException, InterruptedException {
+  private boolean isOut(Duration timeout) throws IOException, InterruptedException {
     if (parts == null) {
       return true;
     }
-    boolean out = parts.await(patience);
+    boolean out = parts.await(timeout);
     parts.check();
     return out;
   }
 
-  private Sent sendFrame(Duration patience) throws IOException, InterruptedException {
-    int credit = out.reserve(Wire.FRAME_MAX, patience);
+  private Sent sendFrame(Duration timeout) throws IOException, InterruptedException {
+    int credit = out.reserve(Wire.FRAME_MAX, timeout);
     if (credit == 0) {
       return Sent.NOTHING;
     }

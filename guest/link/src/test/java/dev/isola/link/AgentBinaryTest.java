@@ -34,7 +34,7 @@ class AgentBinaryTest {
         new EmbeddedProgram("compass", "host/compass", "META-INF/none", "compass");
     assertThatThrownBy(() -> absent.install(folder))
         .isInstanceOf(ProviderUnavailable.class)
-        .hasMessageContaining("there is no compass for linux-")
+        .hasMessageContaining("no compass for linux-")
         .hasMessageContaining("make -C host/compass");
   }
 }

@@ -73,7 +73,7 @@ class AgentClientConnectTest {
     try (AgentClient client = client(mute, SHORT)) {
       assertThatThrownBy(client::connection)
           .isInstanceOf(ProviderUnavailable.class)
-          .hasMessageContaining("no greeting within");
+          .hasMessageContaining("no handshake within");
     }
     // One may come about by a timer that was early; a nanosecond was given before.
     assertThat(given).isNotEmpty().allMatch(left -> left.compareTo(Duration.ofNanos(1)) > 0);

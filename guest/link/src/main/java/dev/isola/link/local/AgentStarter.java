@@ -54,11 +54,11 @@ public final class AgentStarter {
    *     message
    * @throws dev.isola.spi.error.DeadlineExceeded when it does not start in time
    */
-  public AgentProcess start(SandboxId id, BootRecord boot, Duration patience) {
+  public AgentProcess start(SandboxId id, BootRecord boot, Duration timeout) {
     List<String> words = new ArrayList<>(wrapper);
     words.addAll(
         List.of(binary().toString(), "--detach", "--instance", instance, "--sandbox", id.value()));
-    return start(id, words, boot.encode(), patience);
+    return start(id, words, boot.encode(), timeout);
   }
 
   /**
@@ -66,7 +66,7 @@ public final class AgentStarter {
    * ready or has failed, and exits.
    */
   public static AgentProcess start(
-      SandboxId id, List<String> words, byte[] input, Duration patience) {
+      SandboxId id, List<String> words, byte[] input, Duration timeout) {
     Process launcher;
     try {
       launcher = builder(words).start();
@@ -77,8 +77,8 @@ public final class AgentStarter {
       try (OutputStream in = launcher.getOutputStream()) {
         in.write(input);
       }
-      if (!launcher.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
-        throw startTimedOut(id, patience);
+      if (!launcher.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw startTimedOut(id, timeout);
       }
       byte[] answer = launcher.getInputStream().readNBytes(LONGEST_ANSWER);
       return parse(new String(answer, StandardCharsets.UTF_8).strip(), id);
@@ -141,10 +141,10 @@ public final class AgentStarter {
   }
 
   /** Returns the exception for an agent that did not start in time. */
-  public static SandboxException startTimedOut(SandboxId id, Duration patience) {
+  public static SandboxException startTimedOut(SandboxId id, Duration timeout) {
     return Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
-            "the agent did not start within " + patience.toMillis() + " ms",
+            "the agent did not start within " + timeout.toMillis() + " ms",
             "raise startupTimeout, or reduce the load of this machine")
         .sandbox(id)
         .exception();

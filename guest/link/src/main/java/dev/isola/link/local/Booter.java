@@ -88,7 +88,7 @@ public interface Booter extends AutoCloseable {
    * Restarts a stopped sandbox with the same files and the same secret. Called only if the booter
    * declares {@link dev.isola.spi.capability.Pausing}.
    */
-  default AgentProcess restart(SandboxId id, SandboxFolder folder, Duration patience)
+  default AgentProcess restart(SandboxId id, SandboxFolder folder, Duration timeout)
       throws IOException {
     throw new IOException("sandbox " + id + " cannot be restarted");
   }

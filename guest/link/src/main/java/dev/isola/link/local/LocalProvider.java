@@ -259,7 +259,7 @@ public final class LocalProvider implements Provider {
     return known.record().instance().equals(context.instance().value());
   }
 
-  private AgentSandbox sandbox(StoredSandbox known, LinkTimeouts patience) {
+  private AgentSandbox sandbox(StoredSandbox known, LinkTimeouts timeouts) {
     return AgentSandbox.builder(
             known.record().id(),
             new UnixSocketConnector(known.folder().socket()),
@@ -270,7 +270,7 @@ public final class LocalProvider implements Provider {
         .changeTracking(() -> booter.changeTracking(known.record().id(), known.folder()))
         .observedExit(() -> booter.observedExit(known.record().id()))
         .commandTimeout(known.record().commandTimeout())
-        .timeouts(patience)
+        .timeouts(timeouts)
         .build();
   }
 

@@ -31,11 +31,11 @@ record ProotRootFs(SandboxSpec spec, SandboxFolder folder, Optional<Image> image
   private static final List<String> KERNEL = List.of("/proc", "/dev", "/sys");
 
   /** Creates the folders on the host and returns the PRoot arguments for them. */
-  List<String> prepare(Duration patience) throws IOException {
+  List<String> prepare(Duration timeout) throws IOException {
     Path root = folder.path().resolve("root");
     List<String> words = new ArrayList<>(List.of("-r", root.toString(), "-w", "/"));
     if (image.isPresent()) {
-      copy(image.get().rootfs(), root, patience);
+      copy(image.get().rootfs(), root, timeout);
     } else {
       Files.createDirectory(root);
       for (String name : PROGRAMS) {
@@ -84,15 +84,15 @@ record ProotRootFs(SandboxSpec spec, SandboxFolder folder, Optional<Image> image
   }
 
   /** PRoot has no layers, so a sandbox writes to its own copy of the image. */
-  private static void copy(Path image, Path root, Duration patience) throws IOException {
+  private static void copy(Path image, Path root, Duration timeout) throws IOException {
     Process process =
         new ProcessBuilder("cp", "-a", "--reflink=auto", image.toString(), root.toString())
             .redirectErrorStream(true)
             .redirectOutput(ProcessBuilder.Redirect.DISCARD)
             .start();
     try {
-      if (!process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
-        throw new IOException("copying the image took longer than " + patience);
+      if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw new IOException("copying the image took longer than " + timeout);
       }
       if (process.exitValue() != 0) {
         throw new IOException("the image cannot be copied: cp exited with status " + process.exitValue());

@@ -45,7 +45,7 @@ class ProotProbeTest {
 
   @Test
   void oneThatIsTooOldIsUnhealthy() throws IOException {
-    assertThat(healthOf(script("echo '|_| v5.1.0'")).reason()).contains("PRoot 5.1.0 loses");
+    assertThat(healthOf(script("echo '|_| v5.1.0'")).reason()).contains("PRoot 5.1.0 crashes");
   }
 
   @Test

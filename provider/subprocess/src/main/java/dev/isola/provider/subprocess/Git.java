@@ -20,11 +20,11 @@ import java.util.concurrent.TimeoutException;
  * have written them.
  */
 record Git(Path folder, Duration timeout) {
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration DEFAULT_TIMEOUT = Duration.ofMinutes(2);
   private static final int LONGEST_ANSWER = 1 << 20;
 
   Git(Path folder) {
-    this(folder, PATIENCE);
+    this(folder, DEFAULT_TIMEOUT);
   }
 
   /** Exit status and output of git. */

@@ -39,7 +39,7 @@ final class WorktreeProvider implements Provider {
   static final String NAME = "worktree";
 
   private static final String SUFFIX = ".repository";
-  private static final Duration HEALTH_PATIENCE = Duration.ofSeconds(5);
+  private static final Duration HEALTH_TIMEOUT = Duration.ofSeconds(5);
 
   private final ProviderConfig config;
   private final ProviderContext context;
@@ -66,7 +66,7 @@ final class WorktreeProvider implements Provider {
   @Override
   public Health health() {
     try {
-      new Git(Path.of("/"), HEALTH_PATIENCE).run("--version");
+      new Git(Path.of("/"), HEALTH_TIMEOUT).run("--version");
     } catch (SandboxException e) {
       return new Health.Unhealthy(e.fault().problem(), e.fault().remedy());
     }

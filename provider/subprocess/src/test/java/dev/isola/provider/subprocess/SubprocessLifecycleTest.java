@@ -252,7 +252,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
     assertThatThrownBy(() -> sandbox.run(Command.argv("true"))).isInstanceOf(Gone.class);
     assertThatThrownBy(() -> provider.create(SandboxSpec.builder(sandbox.id()).build()))
         .isInstanceOf(Conflict.class)
-        .hasMessageContaining("destroy it first");
+        .hasMessageContaining("destroy that sandbox first");
     provider.destroy(sandbox.id(), DestroyOptions.NORMAL);
     assertThat(provider.inventory()).isEmpty();
   }
