@@ -25,39 +25,39 @@ final class AgentClient implements AutoCloseable {
   private final SandboxId id;
   private final AgentConnector connector;
   private final Secret secret;
-  private final LinkTimeouts options;
-  private final Supplier<Optional<Exit>> causeOfDeath;
+  private final LinkTimeouts timeouts;
+  private final Supplier<Optional<Exit>> observedExit;
   private final ReentrantLock connecting = new ReentrantLock();
   private volatile @Nullable AgentConnection current;
-  private volatile @Nullable AgentChannel greeting;
-  private volatile @Nullable String gone;
+  private volatile @Nullable AgentChannel handshakeChannel;
+  private volatile @Nullable String goneReason;
   private volatile SandboxState state = SandboxState.RUNNING;
   private volatile boolean closed;
   private volatile boolean connectedBefore;
 
-  AgentClient(SandboxId id, AgentConnector connector, Secret secret, LinkTimeouts options) {
-    this(id, connector, secret, options, Optional::empty);
+  AgentClient(SandboxId id, AgentConnector connector, Secret secret, LinkTimeouts timeouts) {
+    this(id, connector, secret, timeouts, Optional::empty);
   }
 
   AgentClient(
       SandboxId id,
       AgentConnector connector,
       Secret secret,
-      LinkTimeouts options,
-      Supplier<Optional<Exit>> causeOfDeath) {
+      LinkTimeouts timeouts,
+      Supplier<Optional<Exit>> observedExit) {
     this.id = id;
     this.connector = connector;
     this.secret = secret;
-    this.options = options;
-    this.causeOfDeath = causeOfDeath;
+    this.timeouts = timeouts;
+    this.observedExit = observedExit;
   }
 
   /**
    * Returns the exit of a command whose sandbox went away: as observed by the host, otherwise
    * {@link Exit.Lost}.
    */
-  Exit exitWhenGone(String why) {
-    return causeOfDeath.get().orElseGet(() -> new Exit.Lost(why));
+  Exit exitWhenGone(String reason) {
+    return observedExit.get().orElseGet(() -> new Exit.Lost(reason));
   }
 
   SandboxId id() {
@@ -65,33 +65,33 @@ final class AgentClient implements AutoCloseable {
   }
 
   LinkTimeouts timeouts() {
-    return options;
+    return timeouts;
   }
 
   /** Returns why the sandbox is gone; empty while it is not known to be gone. */
   Optional<String> goneReason() {
     AgentConnection connection = current;
-    if (gone == null && connection != null && state != SandboxState.STOPPED) {
+    if (goneReason == null && connection != null && state != SandboxState.STOPPED) {
       connection
           .closeReason()
-          .filter(loss -> loss.kind() == CloseReason.Kind.GONE)
-          .ifPresent(loss -> gone = loss.message());
+          .filter(closeReason -> closeReason.kind() == CloseReason.Kind.GONE)
+          .ifPresent(closeReason -> goneReason = closeReason.message());
     }
-    return Optional.ofNullable(gone);
+    return Optional.ofNullable(goneReason);
   }
 
   /** Makes every further call throw {@link dev.isola.spi.error.Gone}. */
-  void markGone(String why) {
+  void markGone(String reason) {
     if (goneReason().isEmpty()) {
-      gone = why;
+      goneReason = reason;
     }
     AgentConnection connection = current;
     if (connection != null) {
-      connection.markGone(why);
+      connection.markGone(reason);
     }
-    AgentChannel unanswered = greeting;
-    if (unanswered != null) {
-      unanswered.close(); // no handshake will complete there
+    AgentChannel pending = handshakeChannel;
+    if (pending != null) {
+      pending.close(); // no handshake will complete there
     }
   }
 
@@ -99,18 +99,18 @@ final class AgentClient implements AutoCloseable {
    * Records the state that the provider gave the sandbox. A frozen agent does not count as dead and
    * a stopped one is not missed; after a restart the next call reconnects.
    */
-  void setState(SandboxState now) {
+  void setState(SandboxState newState) {
     AgentConnection connection = current;
-    if (now == SandboxState.RUNNING && state == SandboxState.STOPPED) {
+    if (newState == SandboxState.RUNNING && state == SandboxState.STOPPED) {
       current = null;
       connectedBefore = false;
       if (connection != null) {
         connection.close();
       }
     } else if (connection != null) {
-      connection.pauseKeepalive(now != SandboxState.RUNNING);
+      connection.pauseKeepalive(newState != SandboxState.RUNNING);
     }
-    state = now;
+    state = newState;
   }
 
   SandboxState state() {
@@ -125,7 +125,7 @@ final class AgentClient implements AutoCloseable {
    * @throws dev.isola.spi.error.Conflict while the sandbox is paused or stopped
    */
   AgentConnection connection() {
-    refuseWhenNotRunning();
+    requireRunning();
     AgentConnection connection = current;
     if (connection != null && !connection.isClosed()) {
       return connection;
@@ -141,13 +141,13 @@ final class AgentClient implements AutoCloseable {
       if (connection != null && !connection.isClosed()) {
         return connection;
       }
-      AgentConnection made = connect();
-      current = made;
+      AgentConnection created = connect();
+      current = created;
       connectedBefore = true;
-      if (closed || gone != null) {
-        made.close();
+      if (closed || goneReason != null) {
+        created.close();
       }
-      return made;
+      return created;
     } finally {
       connecting.unlock();
     }
@@ -183,8 +183,8 @@ final class AgentClient implements AutoCloseable {
     try {
       return stream.awaitEnd(timeout);
     } catch (ProviderUnavailable e) {
-      CloseReason loss = stream.closeReason();
-      if (operation.isMutating() || loss == null || !loss.isRecoverable()) {
+      CloseReason closeReason = stream.closeReason();
+      if (operation.isMutating() || closeReason == null || !closeReason.isRecoverable()) {
         throw e;
       }
       return open(operation, request, 0).awaitEnd(timeout);
@@ -235,21 +235,21 @@ final class AgentClient implements AutoCloseable {
     long pause = 1_000_000;
     SandboxException last = null;
     while (true) {
-      refuseWhenOver();
+      requireNotGone();
       long spent = System.nanoTime() - start;
-      Duration left = options.connectTimeout().minusNanos(spent);
+      Duration left = timeouts.connectTimeout().minusNanos(spent);
       if (last != null && !left.isPositive()) {
         throw last; // no time left for another attempt
       }
       try {
-        return greet(left);
+        return performHandshake(left);
       } catch (ClosedByInterruptException e) {
         throw CloseReason.cancelled(id, "connecting");
       } catch (AgentAbsentException e) {
-        String why = String.valueOf(e.getMessage());
-        last = CloseReason.gone(id, why);
-        if (e.isPermanent() || (connectedBefore && spent >= options.absenceTimeout().toNanos())) {
-          gone = why;
+        String reason = String.valueOf(e.getMessage());
+        last = CloseReason.gone(id, reason);
+        if (e.isPermanent() || (connectedBefore && spent >= timeouts.absenceTimeout().toNanos())) {
+          goneReason = reason;
           throw last;
         }
       } catch (ConnectionLostException e) {
@@ -260,27 +260,27 @@ final class AgentClient implements AutoCloseable {
       } catch (IOException e) {
         throw CloseReason.unreachable(id, String.valueOf(e.getMessage()));
       }
-      pauseFor(pause);
+      sleep(pause);
       pause = Math.min(pause * 2, 50_000_000);
     }
   }
 
-  private AgentConnection greet(Duration left) throws IOException {
+  private AgentConnection performHandshake(Duration left) throws IOException {
     AgentChannel channel = connector.open(left);
     Duration timeout =
-        left.compareTo(options.handshakeTimeout()) < 0 ? left : options.handshakeTimeout();
-    greeting = channel;
+        left.compareTo(timeouts.handshakeTimeout()) < 0 ? left : timeouts.handshakeTimeout();
+    handshakeChannel = channel;
     try {
-      if (gone != null) {
+      if (goneReason != null) {
         channel.close(); // the sandbox ended in the meantime
       }
-      return AgentConnection.open(id, channel, secret, options.withHandshakeTimeout(timeout));
+      return AgentConnection.open(id, channel, secret, timeouts.withHandshakeTimeout(timeout));
     } finally {
-      greeting = null;
+      handshakeChannel = null;
     }
   }
 
-  private void refuseWhenNotRunning() {
+  private void requireRunning() {
     if (state != SandboxState.RUNNING && goneReason().isEmpty()) {
       throw Fault.of(
               ErrorCode.ILLEGAL_STATE,
@@ -291,17 +291,17 @@ final class AgentClient implements AutoCloseable {
     }
   }
 
-  private void refuseWhenOver() {
-    Optional<String> why = goneReason();
-    if (why.isPresent()) {
-      throw CloseReason.gone(id, why.get());
+  private void requireNotGone() {
+    Optional<String> reason = goneReason();
+    if (reason.isPresent()) {
+      throw CloseReason.gone(id, reason.get());
     }
     if (closed) {
       throw CloseReason.unreachable(id, "its provider was closed");
     }
   }
 
-  private void pauseFor(long nanos) {
+  private void sleep(long nanos) {
     LockSupport.parkNanos(this, nanos);
     if (Thread.currentThread().isInterrupted()) {
       throw CloseReason.cancelled(id, "connecting");

@@ -34,7 +34,7 @@ final class AgentConnection implements AutoCloseable {
 
   private final SandboxId id;
   private final AgentChannel channel;
-  private final LinkTimeouts options;
+  private final LinkTimeouts timeouts;
   private final SendQueue outbox = new SendQueue();
   private final ConcurrentHashMap<Integer, LinkStream> streams = new ConcurrentHashMap<>();
   private final ConcurrentHashMap<Long, CompletableFuture<Boolean>> pings =
@@ -42,24 +42,24 @@ final class AgentConnection implements AutoCloseable {
   private final AtomicInteger lastStream = new AtomicInteger();
   private final AtomicInteger agentStreams = new AtomicInteger();
   private final AtomicLong lastPing = new AtomicLong();
-  private final AtomicReference<@Nullable CloseReason> loss = new AtomicReference<>();
-  private final CompletableFuture<Handshake.Welcome> greeted = new CompletableFuture<>();
+  private final AtomicReference<@Nullable CloseReason> closeReason = new AtomicReference<>();
+  private final CompletableFuture<Handshake.Welcome> handshake = new CompletableFuture<>();
   private final Thread reader;
   private final Thread writer;
-  private final Thread pulse;
+  private final Thread keepalive;
   private volatile long lastReceived = System.nanoTime();
-  private volatile boolean quiet;
+  private volatile boolean keepalivePaused;
   private volatile @Nullable String bye;
   private volatile int sendWindow = Wire.FRAME_MAX;
   private int lastIncoming = Wire.AGENT_STREAM - 1;
 
-  private AgentConnection(SandboxId id, AgentChannel channel, Secret secret, LinkTimeouts options) {
+  private AgentConnection(SandboxId id, AgentChannel channel, Secret secret, LinkTimeouts timeouts) {
     this.id = id;
     this.channel = channel;
-    this.options = options;
+    this.timeouts = timeouts;
     this.reader = thread("reader", () -> read(secret));
     this.writer = thread("writer", this::write);
-    this.pulse = thread("pulse", this::watchLiveness);
+    this.keepalive = thread("keepalive", this::watchLiveness);
   }
 
   /**
@@ -70,17 +70,17 @@ final class AgentConnection implements AutoCloseable {
    * @throws SandboxException with {@code CANCELLED} when the thread is interrupted
    */
   static AgentConnection open(
-      SandboxId id, AgentChannel channel, Secret secret, LinkTimeouts options)
+      SandboxId id, AgentChannel channel, Secret secret, LinkTimeouts timeouts)
       throws ConnectionLostException {
-    AgentConnection connection = new AgentConnection(id, channel, secret, options);
+    AgentConnection connection = new AgentConnection(id, channel, secret, timeouts);
     connection.reader.start();
     try {
-      connection.greeted.get(options.handshakeTimeout().toNanos(), TimeUnit.NANOSECONDS);
+      connection.handshake.get(timeouts.handshakeTimeout().toNanos(), TimeUnit.NANOSECONDS);
       return connection;
     } catch (TimeoutException e) {
-      String why = "no handshake within " + options.handshakeTimeout().toMillis() + " ms";
+      String reason = "no handshake within " + timeouts.handshakeTimeout().toMillis() + " ms";
       throw new ConnectionLostException(
-          connection.closeWith(new CloseReason(CloseReason.Kind.SILENT, why)));
+          connection.closeWith(new CloseReason(CloseReason.Kind.SILENT, reason)));
     } catch (InterruptedException e) {
       connection.close();
       Thread.currentThread().interrupt();
@@ -96,21 +96,21 @@ final class AgentConnection implements AutoCloseable {
   }
 
   Handshake.Welcome welcome() {
-    return greeted.join();
+    return handshake.join();
   }
 
   boolean isClosed() {
-    return loss.get() != null;
+    return closeReason.get() != null;
   }
 
   Optional<CloseReason> closeReason() {
-    return Optional.ofNullable(loss.get());
+    return Optional.ofNullable(closeReason.get());
   }
 
   /** Pauses or resumes the liveness check, while the sandbox is frozen on purpose. */
-  void pauseKeepalive(boolean on) {
+  void pauseKeepalive(boolean paused) {
     lastReceived = System.nanoTime();
-    quiet = on;
+    keepalivePaused = paused;
   }
 
   /**
@@ -139,15 +139,15 @@ final class AgentConnection implements AutoCloseable {
         streams.remove(number);
       }
     }
-    CloseReason why = loss.get();
+    CloseReason reason = closeReason.get();
     if (!sent) {
-      CloseReason known =
-          why == null ? new CloseReason(CloseReason.Kind.DROPPED, "the connection is closed") : why;
-      throw known.exception(id, false);
+      CloseReason lost =
+          reason == null ? new CloseReason(CloseReason.Kind.DROPPED, "the connection is closed") : reason;
+      throw lost.exception(id, false);
     }
-    if (why != null) {
+    if (reason != null) {
       // The connection was closed in between, and may have missed this stream.
-      stream.connectionClosed(why);
+      stream.connectionClosed(reason);
     }
     return stream;
   }
@@ -164,9 +164,9 @@ final class AgentConnection implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw CloseReason.cancelled(id, "ping");
     } catch (TimeoutException | ExecutionException e) {
-      CloseReason why =
+      CloseReason reason =
           new CloseReason(CloseReason.Kind.SILENT, "no reply to a ping within " + timeout);
-      throw closeWith(why).exception(id, false);
+      throw closeWith(reason).exception(id, false);
     }
   }
 
@@ -193,9 +193,9 @@ final class AgentConnection implements AutoCloseable {
    * Closes the connection because the agent violated the protocol. Returns the reason why it is
    * closed.
    */
-  CloseReason protocolViolation(String what) {
+  CloseReason protocolViolation(String violation) {
     return closeWith(
-        new CloseReason(CloseReason.Kind.VIOLATION, "the agent violated the protocol: " + what));
+        new CloseReason(CloseReason.Kind.VIOLATION, "the agent violated the protocol: " + violation));
   }
 
   /** Closes the connection; the agent and its commands keep running. */
@@ -205,8 +205,8 @@ final class AgentConnection implements AutoCloseable {
   }
 
   /** Closes the connection because the sandbox is gone. */
-  void markGone(String why) {
-    closeWith(new CloseReason(CloseReason.Kind.GONE, why));
+  void markGone(String reason) {
+    closeWith(new CloseReason(CloseReason.Kind.GONE, reason));
   }
 
   /** Closes the channel as if it had failed, for tests. */
@@ -216,7 +216,7 @@ final class AgentConnection implements AutoCloseable {
 
   /** Returns the threads, for tests that check that they have ended. */
   List<Thread> threads() {
-    return List.of(reader, writer, pulse);
+    return List.of(reader, writer, keepalive);
   }
 
   private Thread thread(String name, Runnable body) {
@@ -233,8 +233,8 @@ final class AgentConnection implements AutoCloseable {
       sendWindow = welcome.window();
       lastReceived = System.nanoTime();
       writer.start();
-      pulse.start();
-      greeted.complete(welcome);
+      keepalive.start();
+      handshake.complete(welcome);
       while (!isClosed()) {
         Frame frame = frames.next();
         lastReceived = System.nanoTime();
@@ -268,7 +268,7 @@ final class AgentConnection implements AutoCloseable {
     try {
       outbox.writeTo(channel);
     } catch (IOException e) {
-      waitForFarewell();
+      waitForBye();
       closeWith(new CloseReason(CloseReason.Kind.DROPPED, "writing failed: " + e.getMessage()));
     } catch (InterruptedException e) {
       close();
@@ -276,7 +276,7 @@ final class AgentConnection implements AutoCloseable {
   }
 
   /** Waits briefly for the reading thread, since an ending agent sends BYE with its reason. */
-  private void waitForFarewell() {
+  private void waitForBye() {
     try {
       reader.join(BYE_TIMEOUT);
     } catch (InterruptedException e) {
@@ -286,8 +286,8 @@ final class AgentConnection implements AutoCloseable {
 
   private void dispatch(Frame frame) {
     switch (frame.type()) {
-      case Wire.PING -> pong(frame);
-      case Wire.PONG -> ponged(frame);
+      case Wire.PING -> answerPing(frame);
+      case Wire.PONG -> completePing(frame);
       case Wire.BYE -> {
         requireConnection(frame);
         bye = WireFields.parse(frame.payload()).optionalText(FieldTag.REASON).orElse("no reason");
@@ -322,7 +322,7 @@ final class AgentConnection implements AutoCloseable {
     stream.accept(frame);
   }
 
-  private void pong(Frame frame) {
+  private void answerPing(Frame frame) {
     requireConnection(frame);
     if (frame.payload().length > Wire.PING_MAX) {
       throw new ProtocolViolation("a PING of " + frame.payload().length + " bytes");
@@ -330,7 +330,7 @@ final class AgentConnection implements AutoCloseable {
     outbox.offer(Wire.frame(Wire.PONG, 0, frame.payload()));
   }
 
-  private void ponged(Frame frame) {
+  private void completePing(Frame frame) {
     requireConnection(frame);
     CompletableFuture<Boolean> waiting =
         frame.payload().length == 8 ? pings.remove(Wire.getLong(frame.payload(), 0)) : null;
@@ -378,23 +378,23 @@ final class AgentConnection implements AutoCloseable {
 
   /** Closes the connection when a stream is open and the agent does not answer pings. */
   private void watchLiveness() {
-    long silence = options.keepaliveTime().toNanos();
+    long silence = timeouts.keepaliveTime().toNanos();
     long pingedAt = 0;
     boolean pinged = false;
     while (!isClosed()) {
       long now = System.nanoTime();
-      long heard = lastReceived;
-      if (quiet || streams.isEmpty() || (pinged && heard - pingedAt > 0)) {
+      long lastHeard = lastReceived;
+      if (keepalivePaused || streams.isEmpty() || (pinged && lastHeard - pingedAt > 0)) {
         pinged = false;
-      } else if (pinged && now - pingedAt > options.keepaliveTimeout().toNanos()) {
+      } else if (pinged && now - pingedAt > timeouts.keepaliveTimeout().toNanos()) {
         closeWith(new CloseReason(CloseReason.Kind.SILENT, "the agent does not answer"));
-      } else if (!pinged && now - heard >= silence) {
+      } else if (!pinged && now - lastHeard >= silence) {
         pinged = true;
         pingedAt = now;
         sendPing(new CompletableFuture<>());
       }
       checkCancelled(now);
-      long wait = pinged ? options.keepaliveTimeout().toNanos() / 4 : silence / 2;
+      long wait = pinged ? timeouts.keepaliveTimeout().toNanos() / 4 : silence / 2;
       if (!isClosed()) {
         LockSupport.parkNanos(this, wait);
       }
@@ -402,7 +402,7 @@ final class AgentConnection implements AutoCloseable {
   }
 
   private void checkCancelled(long now) {
-    if (quiet) {
+    if (keepalivePaused) {
       return;
     }
     for (LinkStream stream : streams.values()) {
@@ -414,29 +414,29 @@ final class AgentConnection implements AutoCloseable {
   }
 
   /** Closes everything, once. Returns the reason why the connection is closed. */
-  private CloseReason closeWith(CloseReason wanted) {
-    CloseReason why = told(wanted);
-    if (!loss.compareAndSet(null, why)) {
-      return closeReason().orElse(why);
+  private CloseReason closeWith(CloseReason requested) {
+    CloseReason reason = withByeReason(requested);
+    if (!closeReason.compareAndSet(null, reason)) {
+      return closeReason().orElse(reason);
     }
     channel.close();
     outbox.close();
-    streams.values().forEach(stream -> stream.connectionClosed(why));
+    streams.values().forEach(stream -> stream.connectionClosed(reason));
     streams.clear();
     pings
         .values()
-        .forEach(waiting -> waiting.completeExceptionally(new IOException(why.message())));
+        .forEach(waiting -> waiting.completeExceptionally(new IOException(reason.message())));
     pings.clear();
-    greeted.completeExceptionally(new IOException(why.message()));
-    LockSupport.unpark(pulse);
-    return why;
+    handshake.completeExceptionally(new IOException(reason.message()));
+    LockSupport.unpark(keepalive);
+    return reason;
   }
 
   /** Prefers the reason in the agent's BYE over a dropped connection. */
-  private CloseReason told(CloseReason wanted) {
+  private CloseReason withByeReason(CloseReason requested) {
     String reason = bye;
-    if (reason == null || wanted.kind() != CloseReason.Kind.DROPPED) {
-      return wanted;
+    if (reason == null || requested.kind() != CloseReason.Kind.DROPPED) {
+      return requested;
     }
     return reason.equals("replaced")
         ? new CloseReason(CloseReason.Kind.REPLACED, "another server took over")

@@ -164,9 +164,9 @@ class AgentExecution implements Execution {
   /** Returns a live stream, reattaching if the previous one was lost. */
   final LinkStream ensureAttached() {
     LinkStream now = stream;
-    CloseReason loss = now.closeReason();
-    if (loss != null && exit == null) {
-      reattach(now, loss, loss.exception(client.id(), false));
+    CloseReason reason = now.closeReason();
+    if (reason != null && exit == null) {
+      reattach(now, reason, reason.exception(client.id(), false));
     }
     return stream;
   }
@@ -196,7 +196,7 @@ class AgentExecution implements Execution {
     while (true) {
       LinkStream now = stream;
       try {
-        Duration wait = guarded(timeout);
+        Duration wait = boundedWait(timeout);
         Frame frame = now.next(wait);
         if (frame == null && timeout.isZero() && client.state() == SandboxState.RUNNING) {
           throw unknown("the agent did not end the command at its timeout", null);
@@ -206,11 +206,11 @@ class AgentExecution implements Execution {
         Thread.currentThread().interrupt();
         throw CloseReason.cancelled(client.id(), "waiting for the command");
       } catch (SandboxException e) {
-        CloseReason loss = now.closeReason();
-        if (loss == null) {
+        CloseReason reason = now.closeReason();
+        if (reason == null) {
           throw e;
         }
-        reattach(now, loss, e);
+        reattach(now, reason, e);
         if (exit != null) {
           return null;
         }
@@ -221,7 +221,7 @@ class AgentExecution implements Execution {
   /**
    * Bounds an unlimited wait: the agent enforces the timeout, this only detects that it does not.
    */
-  private Duration guarded(Duration timeout) {
+  private Duration boundedWait(Duration timeout) {
     if (!timeout.isZero() || start.timeout().isEmpty()) {
       return timeout;
     }
@@ -237,7 +237,7 @@ class AgentExecution implements Execution {
         case Wire.OUTPUT -> data(frame);
         case Wire.GAP -> gap(frame);
         case Wire.END -> {
-          hasEnded(WireFields.parse(frame.payload()));
+          recordExit(WireFields.parse(frame.payload()));
           yield null;
         }
         case Wire.ERROR -> {
@@ -266,9 +266,9 @@ class AgentExecution implements Execution {
 
   private Output gap(Frame frame) {
     long offset = Wire.getLong(frame.payload(), 0);
-    long lost = Wire.getLong(frame.payload(), 8);
-    advance(offset, lost);
-    return new Output.Gap(offset, lost);
+    long lostBytes = Wire.getLong(frame.payload(), 8);
+    advance(offset, lostBytes);
+    return new Output.Gap(offset, lostBytes);
   }
 
   private void advance(long offset, long count) {
@@ -278,18 +278,18 @@ class AgentExecution implements Execution {
     position = offset + count;
   }
 
-  private void hasEnded(WireFields fields) {
+  private void recordExit(WireFields fields) {
     durationNanos = fields.count(FieldTag.DURATION_NS, 0);
     limitsMet = ExitFields.limitsMet(fields);
     exit = ExitFields.exit(fields, start.timeout());
   }
 
   /** Records an exit that the host observed or that is unknown. */
-  private void lost(Exit how) {
-    if (how instanceof Exit.OutOfMemory) {
+  private void endUnreported(Exit observed) {
+    if (observed instanceof Exit.OutOfMemory) {
       limitsMet = Set.of(LimitKind.MEMORY);
     }
-    exit = how;
+    exit = observed;
   }
 
   private void failed(RemoteError error) {
@@ -302,22 +302,22 @@ class AgentExecution implements Execution {
     }
   }
 
-  private void reattach(LinkStream lost, CloseReason loss, SandboxException why) {
+  private void reattach(LinkStream lostStream, CloseReason reason, SandboxException cause) {
     attaching.lock();
     try {
-      if (stream != lost || exit != null) {
+      if (stream != lostStream || exit != null) {
         return;
       }
-      if (loss.kind() == CloseReason.Kind.GONE) {
-        lost(client.exitWhenGone(loss.message()));
+      if (reason.kind() == CloseReason.Kind.GONE) {
+        endUnreported(client.exitWhenGone(reason.message()));
         return;
       }
-      if (!loss.isRecoverable() || closed) {
-        throw unknown(loss.message(), why);
+      if (!reason.isRecoverable() || closed) {
+        throw unknown(reason.message(), cause);
       }
       stream = AttachRequest.open(client, start.execution(), position);
     } catch (Gone e) {
-      lost(client.exitWhenGone(e.fault().problem()));
+      endUnreported(client.exitWhenGone(e.fault().problem()));
     } catch (NotFound e) {
       exit = new Exit.Lost("the agent no longer has the execution");
     } catch (ProviderUnavailable e) {
@@ -358,7 +358,7 @@ class AgentExecution implements Execution {
   private void killTree(WireFieldsBuilder request) {
     try {
       client.callUninterrupted(AgentOperation.SIGNAL, request, client.timeouts().responseTimeout());
-    } catch (OutcomeUnknown lost) {
+    } catch (OutcomeUnknown replyLost) {
       client.callUninterrupted(AgentOperation.SIGNAL, request, client.timeouts().responseTimeout());
     }
   }

@@ -23,7 +23,7 @@ import java.util.stream.Stream;
 
 /** File system of a sandbox, served by its agent. */
 final class AgentFiles implements FileSystem {
-  private static final String USER_SPACE = "user.";
+  private static final String USER_NAMESPACE = "user.";
 
   private final AgentClient client;
 
@@ -47,7 +47,7 @@ final class AgentFiles implements FileSystem {
   private WireFieldsBuilder request(AgentOperation operation, String path) {
     WireFieldsBuilder request = new WireFieldsBuilder(operation).add(FieldTag.PATH, path);
     user.ifPresent(
-        one -> request.add(one.privileged() ? FieldTag.FILE_OWNER : FieldTag.USER, one.name()));
+        fileUser -> request.add(fileUser.privileged() ? FieldTag.FILE_OWNER : FieldTag.USER, fileUser.name()));
     return request;
   }
 
@@ -76,13 +76,13 @@ final class AgentFiles implements FileSystem {
   @Override
   public FileInfo stat(String path, LinkOption... options) {
     WireFieldsBuilder request = request(AgentOperation.STAT, path);
-    return described(
+    return statInfo(
         List.of(options).contains(LinkOption.NOFOLLOW_LINKS)
             ? request
             : request.add(FieldTag.FOLLOW, 1));
   }
 
-  private FileInfo described(WireFieldsBuilder request) {
+  private FileInfo statInfo(WireFieldsBuilder request) {
     LinkStream stream = client.open(AgentOperation.STAT, request, 0);
     return read(stream, stream.awaitEnd(answer()));
   }
@@ -149,11 +149,11 @@ final class AgentFiles implements FileSystem {
         client.call(AgentOperation.XATTR, attribute(path, Wire.XATTR_LIST), answer());
     Map<String, Bytes> found = new LinkedHashMap<>();
     for (String name : listed.texts(FieldTag.NAME)) {
-      if (name.startsWith(USER_SPACE)) {
+      if (name.startsWith(USER_NAMESPACE)) {
         WireFieldsBuilder get = attribute(path, Wire.XATTR_GET).add(FieldTag.NAME, name);
         LinkStream stream = client.open(AgentOperation.XATTR, get, 0);
         WireFields value = stream.awaitEnd(answer());
-        String plain = name.substring(USER_SPACE.length());
+        String plain = name.substring(USER_NAMESPACE.length());
         found.put(
             plain, Bytes.of(value.has(FieldTag.VALUE) ? value.bytes(FieldTag.VALUE) : new byte[0]));
       }
@@ -165,7 +165,7 @@ final class AgentFiles implements FileSystem {
   public void setAttribute(String path, String name, Bytes value) {
     WireFieldsBuilder request =
         attribute(path, Wire.XATTR_SET)
-            .add(FieldTag.NAME, USER_SPACE + name)
+            .add(FieldTag.NAME, USER_NAMESPACE + name)
             .add(FieldTag.VALUE, value.toArray());
     client.call(AgentOperation.XATTR, request, answer());
   }
@@ -173,7 +173,7 @@ final class AgentFiles implements FileSystem {
   @Override
   public void removeAttribute(String path, String name) {
     WireFieldsBuilder request =
-        attribute(path, Wire.XATTR_REMOVE).add(FieldTag.NAME, USER_SPACE + name);
+        attribute(path, Wire.XATTR_REMOVE).add(FieldTag.NAME, USER_NAMESPACE + name);
     client.call(AgentOperation.XATTR, request, answer());
   }
 

@@ -39,12 +39,12 @@ final class AgentPort implements PortDialing.Connection {
     if (!target.hasRemaining()) {
       return 0;
     }
-    Frame now = current();
-    if (now == null) {
+    Frame current = current();
+    if (current == null) {
       return -1;
     }
-    int count = Math.min(target.remaining(), now.payload().length - at);
-    target.put(now.payload(), at, count);
+    int count = Math.min(target.remaining(), current.payload().length - at);
+    target.put(current.payload(), at, count);
     at += count;
     return count;
   }
@@ -61,8 +61,8 @@ final class AgentPort implements PortDialing.Connection {
       throw interrupted();
     }
     requireOpen();
-    CloseReason loss = stream.closeReason();
-    throw new IOException(loss == null ? "the peer closed the connection" : loss.message());
+    CloseReason closeReason = stream.closeReason();
+    throw new IOException(closeReason == null ? "the peer closed the connection" : closeReason.message());
   }
 
   @Override
@@ -82,9 +82,9 @@ final class AgentPort implements PortDialing.Connection {
   }
 
   private @Nullable Frame current() throws IOException {
-    Frame now = frame;
-    if (now != null && at < now.payload().length) {
-      return now;
+    Frame current = frame;
+    if (current != null && at < current.payload().length) {
+      return current;
     }
     frame = null;
     at = 0;

@@ -48,13 +48,13 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   private AgentSandbox(Builder builder) {
     client =
         new AgentClient(
-            builder.id, builder.connector, builder.secret, builder.options, builder.causeOfDeath);
+            builder.id, builder.connector, builder.secret, builder.timeouts, builder.observedExit);
     executions = new AgentExecutions(client, builder.timeout);
     files = new AgentFiles(client);
     usage = builder.usage.apply(this::usage);
     written = builder.written;
     snapshotting = builder.snapshotting;
-    capabilities = capabilities(builder.declared, builder.extra);
+    capabilities = capabilities(builder.declared, builder.providerCapabilities);
   }
 
   /**
@@ -158,8 +158,8 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   }
 
   /** Makes every further call throw {@link Gone} and wakes all waiting callers. */
-  public void markDestroyed(String why) {
-    client.markGone(why);
+  public void markDestroyed(String reason) {
+    client.markGone(reason);
   }
 
   /**
@@ -197,11 +197,11 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
 
   private Map<Class<? extends Capability>, Capability> capabilities(
       Set<Class<? extends Capability>> declared,
-      Map<Class<? extends Capability>, Capability> extra) {
+      Map<Class<? extends Capability>, Capability> providerCapabilities) {
     Map<Class<? extends Capability>, Capability> found = new HashMap<>();
     for (Class<? extends Capability> type : declared) {
-      Capability given = extra.get(type);
-      Capability capability = given == null ? own(type) : given;
+      Capability provided = providerCapabilities.get(type);
+      Capability capability = provided == null ? agentCapability(type) : provided;
       if (!type.isInstance(capability)) {
         throw new IllegalArgumentException(
             "capability is declared, but neither the provider nor the agent implements it: " + Capability.idOf(type));
@@ -211,7 +211,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     return Map.copyOf(found);
   }
 
-  private @Nullable Capability own(Class<? extends Capability> type) {
+  private @Nullable Capability agentCapability(Class<? extends Capability> type) {
     if (type == Attaching.class) {
       return executions;
     } else if (type == Terminals.class) {
@@ -272,13 +272,13 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     private final AgentConnector connector;
     private final Secret secret;
     private Set<Class<? extends Capability>> declared = Set.of();
-    private Map<Class<? extends Capability>, Capability> extra = Map.of();
+    private Map<Class<? extends Capability>, Capability> providerCapabilities = Map.of();
     private UnaryOperator<UsageReporting> usage = UnaryOperator.identity();
     private Supplier<Optional<ChangeTracking>> written = Optional::empty;
     private UnaryOperator<Snapshotting> snapshotting = UnaryOperator.identity();
     private Optional<Duration> timeout = Optional.empty();
-    private LinkTimeouts options = LinkTimeouts.DEFAULT;
-    private Supplier<Optional<Exit>> causeOfDeath = Optional::empty;
+    private LinkTimeouts timeouts = LinkTimeouts.DEFAULT;
+    private Supplier<Optional<Exit>> observedExit = Optional::empty;
 
     private Builder(SandboxId id, AgentConnector connector, Secret secret) {
       this.id = id;
@@ -295,8 +295,8 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     }
 
     /** Adds capabilities implemented by the provider; they replace those of the agent. */
-    public Builder providerCapabilities(Map<Class<? extends Capability>, Capability> given) {
-      extra = Map.copyOf(given);
+    public Builder providerCapabilities(Map<Class<? extends Capability>, Capability> capabilities) {
+      providerCapabilities = Map.copyOf(capabilities);
       return this;
     }
 
@@ -328,13 +328,13 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
      * Sets the source of the exit of commands whose sandbox ended without reporting one; when it is
      * empty, they are lost.
      */
-    public Builder observedExit(Supplier<Optional<Exit>> witness) {
-      causeOfDeath = witness;
+    public Builder observedExit(Supplier<Optional<Exit>> exit) {
+      observedExit = exit;
       return this;
     }
 
-    public Builder timeouts(LinkTimeouts value) {
-      options = value;
+    public Builder timeouts(LinkTimeouts newTimeouts) {
+      timeouts = newTimeouts;
       return this;
     }
 

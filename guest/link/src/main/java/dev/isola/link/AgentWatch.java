@@ -16,7 +16,7 @@ final class AgentWatch implements Watch {
   private final AgentClient client;
   private final String path;
   private final boolean recursive;
-  private final ReentrantLock taking = new ReentrantLock();
+  private final ReentrantLock reading = new ReentrantLock();
   private volatile LinkStream stream;
   private volatile boolean ended;
 
@@ -34,41 +34,41 @@ final class AgentWatch implements Watch {
 
   @Override
   public Optional<FileChange> next(Duration timeout) {
-    taking.lock();
+    reading.lock();
     try {
-      return take(timeout);
+      return nextLocked(timeout);
     } finally {
-      taking.unlock();
+      reading.unlock();
     }
   }
 
-  private Optional<FileChange> take(Duration timeout) {
+  private Optional<FileChange> nextLocked(Duration timeout) {
     if (ended) {
       return Optional.empty();
     }
-    LinkStream now = stream;
-    CloseReason loss = now.closeReason();
-    if (loss != null && loss.isRecoverable()) {
+    LinkStream current = stream;
+    CloseReason closeReason = current.closeReason();
+    if (closeReason != null && closeReason.isRecoverable()) {
       return Optional.of(watchAgain());
     }
     Frame frame;
     try {
-      frame = now.next(timeout.isPositive() ? timeout : Duration.ofNanos(1));
+      frame = current.next(timeout.isPositive() ? timeout : Duration.ofNanos(1));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw CloseReason.cancelled(client.id(), "watching");
     } catch (RuntimeException e) {
-      loss = now.closeReason();
+      closeReason = current.closeReason();
       if (ended) {
         return Optional.empty();
       }
-      if (loss == null || !loss.isRecoverable()) {
+      if (closeReason == null || !closeReason.isRecoverable()) {
         ended = true;
         throw e;
       }
       return Optional.of(watchAgain());
     }
-    return frame == null ? Optional.empty() : change(now, frame);
+    return frame == null ? Optional.empty() : change(current, frame);
   }
 
   @Override

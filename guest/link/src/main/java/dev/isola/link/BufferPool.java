@@ -20,41 +20,41 @@ final class BufferPool {
 
   static final BufferPool SHARED = new BufferPool(64);
 
-  private final int most;
-  private final ArrayDeque<ByteBuffer> spare = new ArrayDeque<>();
-  private int made;
+  private final int maxBuffers;
+  private final ArrayDeque<ByteBuffer> free = new ArrayDeque<>();
+  private int allocated;
 
-  BufferPool(int most) {
-    this.most = most;
+  BufferPool(int maxBuffers) {
+    this.maxBuffers = maxBuffers;
   }
 
   /** Returns an empty buffer. */
   ByteBuffer acquire() {
-    synchronized (spare) {
-      ByteBuffer block = spare.poll();
+    synchronized (free) {
+      ByteBuffer block = free.poll();
       if (block != null) {
         return block.clear();
       }
-      if (made == most) {
+      if (allocated == maxBuffers) {
         return ByteBuffer.allocate(SIZE);
       }
-      made++;
+      allocated++;
     }
     return ByteBuffer.allocateDirect(SIZE);
   }
 
   /** Returns how many pooled buffers are in use, for tests that check for leaks. */
   int inUse() {
-    synchronized (spare) {
-      return made - spare.size();
+    synchronized (free) {
+      return allocated - free.size();
     }
   }
 
   /** Returns a buffer to the pool; ignores heap buffers. */
   void release(ByteBuffer block) {
     if (block.isDirect()) {
-      synchronized (spare) {
-        spare.push(block);
+      synchronized (free) {
+        free.push(block);
       }
     }
   }

@@ -35,11 +35,11 @@ record CloseReason(Kind kind, String message) {
   }
 
   /** Returns the exception for a caller whose reply was lost. */
-  SandboxException exception(SandboxId id, boolean changes) {
+  SandboxException exception(SandboxId id, boolean mutating) {
     if (kind == Kind.GONE) {
       return gone(id, message);
     }
-    if (changes) {
+    if (mutating) {
       return Fault.of(
               ErrorCode.OUTCOME_UNKNOWN,
               "the reply was lost: " + message,
@@ -50,26 +50,26 @@ record CloseReason(Kind kind, String message) {
     return unreachable(id, message);
   }
 
-  static SandboxException gone(SandboxId id, String why) {
+  static SandboxException gone(SandboxId id, String reason) {
     return Fault.of(
             ErrorCode.SANDBOX_DESTROYED,
-            "sandbox " + id + " is gone: " + why,
+            "sandbox " + id + " is gone: " + reason,
             "create a new sandbox")
         .sandbox(id)
         .exception();
   }
 
-  static SandboxException unreachable(SandboxId id, String why) {
+  static SandboxException unreachable(SandboxId id, String reason) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "the agent of sandbox " + id + " cannot be reached: " + why,
+            "the agent of sandbox " + id + " cannot be reached: " + reason,
             "try again; if the problem persists, destroy the sandbox")
         .sandbox(id)
         .exception();
   }
 
-  static SandboxException cancelled(SandboxId id, String what) {
-    return Fault.of(ErrorCode.CANCELLED, what + " was interrupted", "retry if the cancellation was not intended")
+  static SandboxException cancelled(SandboxId id, String operation) {
+    return Fault.of(ErrorCode.CANCELLED, operation + " was interrupted", "retry if the cancellation was not intended")
         .sandbox(id)
         .exception();
   }

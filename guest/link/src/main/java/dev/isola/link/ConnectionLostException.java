@@ -6,14 +6,14 @@ import java.io.IOException;
 final class ConnectionLostException extends IOException {
   private static final long serialVersionUID = 1L;
 
-  private final transient CloseReason loss;
+  private final transient CloseReason reason;
 
-  ConnectionLostException(CloseReason loss) {
-    super(loss.message());
-    this.loss = loss;
+  ConnectionLostException(CloseReason reason) {
+    super(reason.message());
+    this.reason = reason;
   }
 
   CloseReason reason() {
-    return loss;
+    return reason;
   }
 }

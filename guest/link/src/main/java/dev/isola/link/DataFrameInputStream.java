@@ -25,7 +25,7 @@ final class DataFrameInputStream extends InputStream {
   private final Duration timeout;
 
   /** Held by the one reader: a released buffer may already belong to another connection. */
-  private final Semaphore turn = new Semaphore(1);
+  private final Semaphore reading = new Semaphore(1);
 
   private @Nullable Frame frame;
   private ByteBuffer content = EMPTY;
@@ -57,16 +57,16 @@ final class DataFrameInputStream extends InputStream {
     if (length == 0 && !closed) {
       return 0;
     }
-    turn.acquireUninterruptibly();
+    reading.acquireUninterruptibly();
     try {
-      if (!more()) {
+      if (!hasContent()) {
         return -1;
       }
       int count = Math.min(length, content.remaining());
       content.get(bytes, offset, count);
       return count;
     } finally {
-      leave();
+      endRead();
     }
   }
 
@@ -75,15 +75,15 @@ final class DataFrameInputStream extends InputStream {
   public long transferTo(OutputStream out) throws IOException {
     Sink sink = Sink.of(out);
     long moved = 0;
-    turn.acquireUninterruptibly();
+    reading.acquireUninterruptibly();
     try {
-      while (more()) {
+      while (hasContent()) {
         moved += content.remaining();
         sink.write(content);
       }
       return moved;
     } finally {
-      leave();
+      endRead();
     }
   }
 
@@ -96,21 +96,21 @@ final class DataFrameInputStream extends InputStream {
   public void close() {
     closed = true;
     stream.cancelAndDiscard();
-    giveBack();
+    releaseIfIdle();
   }
 
   /** Releases the current frame, unless a reader is active, which then releases it. */
-  private void giveBack() {
-    if (turn.tryAcquire()) {
+  private void releaseIfIdle() {
+    if (reading.tryAcquire()) {
       release();
-      turn.release();
+      reading.release();
     }
   }
 
-  private void leave() {
-    turn.release();
+  private void endRead() {
+    reading.release();
     if (closed) {
-      giveBack();
+      releaseIfIdle();
     }
   }
 
@@ -131,7 +131,7 @@ final class DataFrameInputStream extends InputStream {
   }
 
   /** Waits for content. Returns false at the end. */
-  private boolean more() throws IOException {
+  private boolean hasContent() throws IOException {
     if (closed) {
       throw new IOException("the stream is closed");
     }

@@ -105,7 +105,7 @@ public record EmbeddedProgram(String title, String source, String resources, Str
   }
 
   private static SandboxException unavailable(
-      String what, String remedy, @Nullable Throwable cause) {
-    return Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, what, remedy).exception(cause);
+      String problem, String remedy, @Nullable Throwable cause) {
+    return Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, problem, remedy).exception(cause);
   }
 }

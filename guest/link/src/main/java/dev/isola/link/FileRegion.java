@@ -17,7 +17,7 @@ final class FileRegion {
   private final FileChannel file;
   private final long position;
   private final int count;
-  private final Consumer<@Nullable IOException> whenDone;
+  private final Consumer<@Nullable IOException> onRelease;
   private @Nullable IOException failure;
 
   /**
@@ -26,11 +26,11 @@ final class FileRegion {
    * @param onRelease called once, when the file is no longer needed, with the error that occurred
    *     while reading it
    */
-  FileRegion(FileChannel file, long position, int count, Consumer<@Nullable IOException> whenDone) {
+  FileRegion(FileChannel file, long position, int count, Consumer<@Nullable IOException> onRelease) {
     this.file = file;
     this.position = position;
     this.count = count;
-    this.whenDone = whenDone;
+    this.onRelease = onRelease;
   }
 
   int count() {
@@ -56,7 +56,7 @@ final class FileRegion {
 
   /** Releases the file, whether it was written or not. */
   void release() {
-    whenDone.accept(failure);
+    onRelease.accept(failure);
   }
 
   private int transfer(AgentChannel channel, int sent) {

@@ -11,15 +11,15 @@ import org.jspecify.annotations.Nullable;
 /** Splits the rest of a file into regions and tracks when all of them are released. */
 final class FileRegions {
   /** Smallest region for which a transfer is cheaper than a read. */
-  private static final int WORTH = 64 * 1024;
+  private static final int MIN_REGION = 64 * 1024;
 
   /** Regions in flight; enough that the writing thread never waits for the next one. */
-  private static final int UNDER_WAY = 8;
+  private static final int MAX_IN_FLIGHT = 8;
 
-  private static final Duration SETTLING = Duration.ofSeconds(5);
+  private static final Duration RELEASE_TIMEOUT = Duration.ofSeconds(5);
 
   private final FileChannel file;
-  private final Semaphore free = new Semaphore(UNDER_WAY);
+  private final Semaphore free = new Semaphore(MAX_IN_FLIGHT);
   private volatile @Nullable IOException failure;
 
   FileRegions(FileChannel file) {
@@ -31,21 +31,21 @@ final class FileRegions {
    *
    * @return null when little is left or the size is unknown, so that the caller reads the rest
    */
-  @Nullable FileRegion next(int most) throws IOException, InterruptedException {
+  @Nullable FileRegion next(int max) throws IOException, InterruptedException {
     check();
     // Files without a known size or position report 0.
     long size = file.size();
-    if (size < WORTH || most < WORTH) {
+    if (size < MIN_REGION || max < MIN_REGION) {
       return null;
     }
     long position = file.position();
-    if (size - position < WORTH) {
+    if (size - position < MIN_REGION) {
       return null;
     }
-    int count = (int) Math.min(most, size - position);
+    int count = (int) Math.min(max, size - position);
     file.position(position + count);
     free.acquire();
-    return new FileRegion(file, position, count, this::done);
+    return new FileRegion(file, position, count, this::released);
   }
 
   int read(ByteBuffer block) throws IOException {
@@ -54,9 +54,9 @@ final class FileRegions {
 
   /** Waits until no region uses the file. Returns false after {@code timeout}. */
   boolean await(Duration timeout) throws InterruptedException {
-    boolean all = free.tryAcquire(UNDER_WAY, timeout.toNanos(), TimeUnit.NANOSECONDS);
+    boolean all = free.tryAcquire(MAX_IN_FLIGHT, timeout.toNanos(), TimeUnit.NANOSECONDS);
     if (all) {
-      free.release(UNDER_WAY);
+      free.release(MAX_IN_FLIGHT);
     }
     return all;
   }
@@ -68,7 +68,7 @@ final class FileRegions {
   void awaitRelease() {
     boolean interrupted = Thread.interrupted();
     try {
-      await(SETTLING);
+      await(RELEASE_TIMEOUT);
     } catch (InterruptedException e) {
       interrupted = true;
     } finally {
@@ -84,15 +84,15 @@ final class FileRegions {
    * @throws IOException when the file could not be read
    */
   void check() throws IOException {
-    IOException known = failure;
-    if (known != null) {
-      throw new IOException(known.getMessage(), known);
+    IOException error = failure;
+    if (error != null) {
+      throw new IOException(error.getMessage(), error);
     }
   }
 
-  private void done(@Nullable IOException why) {
-    if (why != null) {
-      failure = why;
+  private void released(@Nullable IOException error) {
+    if (error != null) {
+      failure = error;
     }
     free.release();
   }

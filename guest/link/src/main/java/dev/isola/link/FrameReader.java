@@ -68,15 +68,15 @@ final class FrameReader {
    *
    * @param most how many bytes to skip at most
    */
-  void skipToChallenge(int most) throws IOException {
-    for (int skipped = 0; skipped <= most; skipped++) {
+  void skipToChallenge(int limit) throws IOException {
+    for (int skipped = 0; skipped <= limit; skipped++) {
       require(Handshake.CHALLENGE_START);
       if (Handshake.startsChallenge(buffer, start)) {
         return;
       }
       start++;
     }
-    throw new ProtocolViolation("no CHALLENGE within " + most + " bytes");
+    throw new ProtocolViolation("no CHALLENGE within " + limit + " bytes");
   }
 
   private Frame output(int stream, int length) throws IOException {
@@ -144,8 +144,8 @@ final class FrameReader {
     return count;
   }
 
-  private static void require(boolean more) throws EOFException {
-    if (!more) {
+  private static void require(boolean available) throws EOFException {
+    if (!available) {
       throw new EOFException("the agent closed the connection");
     }
   }

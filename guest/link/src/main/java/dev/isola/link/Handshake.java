@@ -92,11 +92,11 @@ final class Handshake {
     return Arrays.equals(bytes, from, from + magic.length, magic, 0, magic.length);
   }
 
-  static byte[] proof(Secret secret, String who, byte[] first, byte[] second) {
+  static byte[] proof(Secret secret, String role, byte[] first, byte[] second) {
     try {
       Mac mac = Mac.getInstance("HmacSHA256");
       mac.init(new SecretKeySpec(secret.reveal(), "HmacSHA256"));
-      mac.update(who.getBytes(UTF_8));
+      mac.update(role.getBytes(UTF_8));
       mac.update(first);
       return mac.doFinal(second);
     } catch (GeneralSecurityException e) {
@@ -125,11 +125,11 @@ final class Handshake {
     if (!fields.text(FieldTag.MAGIC).equals(Wire.MAGIC_TEXT)) {
       throw new ProtocolViolation("the peer is not an Isola agent");
     }
-    long least = fields.number(FieldTag.VERSION_MIN);
-    long most = fields.number(FieldTag.VERSION_MAX);
-    if (least > Wire.VERSION || most < Wire.VERSION) {
+    long min = fields.number(FieldTag.VERSION_MIN);
+    long max = fields.number(FieldTag.VERSION_MAX);
+    if (min > Wire.VERSION || max < Wire.VERSION) {
       throw new ProtocolViolation(
-          "the agent supports protocol versions " + least + " to " + most + ", not " + Wire.VERSION);
+          "the agent supports protocol versions " + min + " to " + max + ", not " + Wire.VERSION);
     }
     agentNonce = fields.bytes(FieldTag.NONCE);
     if (agentNonce.length != Wire.NONCE_SIZE) {

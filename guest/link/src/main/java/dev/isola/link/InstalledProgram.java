@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 public final class InstalledProgram {
   private final Path folder;
   private final EmbeddedProgram program;
-  private volatile @Nullable Path known;
+  private volatile @Nullable Path cached;
 
   public InstalledProgram(EmbeddedProgram program, Path folder) {
     this.program = program;
@@ -28,10 +28,10 @@ public final class InstalledProgram {
    * @throws dev.isola.spi.error.ProviderUnavailable when it cannot be installed
    */
   public Path path() {
-    Path path = known;
+    Path path = cached;
     if (path == null || !Files.isExecutable(path)) {
       path = program.install(folder);
-      known = path;
+      cached = path;
     }
     return path;
   }

@@ -24,15 +24,15 @@ final class LinkStream {
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition arrived = lock.newCondition();
-  private final ReceiveWindow inflow;
-  private final SendWindow outflow;
+  private final ReceiveWindow receiveWindow;
+  private final SendWindow sendWindow;
   private @Nullable Frame terminal;
-  private @Nullable CloseReason loss;
+  private @Nullable CloseReason closeReason;
   private @Nullable Consumer<WireFields> onLateHead;
   private @Nullable Consumer<LinkStream> onIncoming;
   private boolean discarding;
   private boolean lingering;
-  private long discardingSince;
+  private long discardedAtNanos;
 
   /**
    * Creates a stream.
@@ -50,8 +50,8 @@ final class LinkStream {
     this.connection = connection;
     this.number = number;
     this.operation = operation;
-    this.inflow = new ReceiveWindow(window, operation == AgentOperation.INCOMING ? 0 : window);
-    this.outflow = new SendWindow(connection, number, sendCredit);
+    this.receiveWindow = new ReceiveWindow(window, operation == AgentOperation.INCOMING ? 0 : window);
+    this.sendWindow = new SendWindow(connection, number, sendCredit);
   }
 
   int number() {
@@ -68,7 +68,7 @@ final class LinkStream {
 
   /** Returns the sending side of the stream. */
   SendWindow sendWindow() {
-    return outflow;
+    return sendWindow;
   }
 
   // Called by the reading thread.
@@ -85,18 +85,18 @@ final class LinkStream {
     lock.lock();
     try {
       if (frame.type() == Wire.CREDIT) {
-        outflow.grant(frame.payload());
+        sendWindow.grant(frame.payload());
         return;
       }
-      inflow.check(frame);
+      receiveWindow.check(frame);
       if (frame.isTerminal()) {
         terminal = frame;
-        outflow.close();
+        sendWindow.close();
       } else if (discarding) {
-        throwAway(frame);
+        discardFrame(frame);
         return;
       } else {
-        inflow.add(frame);
+        receiveWindow.add(frame);
       }
       arrived.signalAll();
     } finally {
@@ -105,14 +105,14 @@ final class LinkStream {
   }
 
   /** Wakes all waiting callers, because the connection is closed. */
-  void connectionClosed(CloseReason why) {
+  void connectionClosed(CloseReason reason) {
     lock.lock();
     try {
-      if (terminal == null && loss == null) {
-        loss = why;
+      if (terminal == null && closeReason == null) {
+        closeReason = reason;
       }
       arrived.signalAll();
-      outflow.close();
+      sendWindow.close();
     } finally {
       lock.unlock();
     }
@@ -137,9 +137,9 @@ final class LinkStream {
   void cancelLingering(long nanoTime) {
     lock.lock();
     try {
-      if (lingering && !over() && discardingSince - nanoTime <= 0) {
+      if (lingering && !over() && discardedAtNanos - nanoTime <= 0) {
         lingering = false;
-        discardingSince = System.nanoTime();
+        discardedAtNanos = System.nanoTime();
         connection.sendControl(Wire.frame(Wire.CANCEL, number));
       }
     } finally {
@@ -153,7 +153,7 @@ final class LinkStream {
   boolean cancelledBefore(long nanoTime) {
     lock.lock();
     try {
-      return discarding && !lingering && !over() && discardingSince - nanoTime <= 0;
+      return discarding && !lingering && !over() && discardedAtNanos - nanoTime <= 0;
     } finally {
       lock.unlock();
     }
@@ -174,7 +174,7 @@ final class LinkStream {
   void grantInitialCredit() {
     lock.lock();
     try {
-      connection.sendControl(Wire.credit(number, inflow.grantAll()));
+      connection.sendControl(Wire.credit(number, receiveWindow.grantAll()));
     } finally {
       lock.unlock();
     }
@@ -191,22 +191,22 @@ final class LinkStream {
     long deadline = deadline(timeout);
     lock.lockInterruptibly();
     try {
-      while (inflow.isEmpty() && terminal == null) {
-        if (loss != null) {
-          throw loss.exception(connection.id(), operation.isMutating());
+      while (receiveWindow.isEmpty() && terminal == null) {
+        if (closeReason != null) {
+          throw closeReason.exception(connection.id(), operation.isMutating());
         }
         if (discarding) {
-          throw CloseReason.cancelled(connection.id(), "waiting for closed " + operation);
+          throw CloseReason.cancelled(connection.id(), operation + " on a closed stream");
         }
         if (!await(arrived, deadline, timeout) && nothingArrived()) {
           return null;
         }
       }
-      Frame frame = inflow.poll();
+      Frame frame = receiveWindow.poll();
       if (frame == null) {
         return terminal;
       }
-      granted(frame);
+      grantFor(frame);
       return frame;
     } finally {
       lock.unlock();
@@ -276,7 +276,7 @@ final class LinkStream {
     lock.lock();
     try {
       cancel();
-      inflow.clear();
+      receiveWindow.clear();
     } finally {
       lock.unlock();
     }
@@ -291,7 +291,7 @@ final class LinkStream {
     try {
       if (!discarding && !over()) {
         lingering = true;
-        outflow.sendEof();
+        sendWindow.sendEof();
         discard();
       }
     } finally {
@@ -326,7 +326,7 @@ final class LinkStream {
     Frame late;
     lock.lock();
     try {
-      late = inflow.poll();
+      late = receiveWindow.poll();
       onLateHead = undo;
       discard();
     } finally {
@@ -352,7 +352,7 @@ final class LinkStream {
   @Nullable CloseReason closeReason() {
     lock.lock();
     try {
-      return loss;
+      return closeReason;
     } finally {
       lock.unlock();
     }
@@ -380,14 +380,14 @@ final class LinkStream {
   }
 
   /** Closes the connection because a frame has invalid content. */
-  SandboxException protocolViolation(@Nullable String what) {
-    CloseReason why = connection.protocolViolation(String.valueOf(what));
-    return why.exception(connection.id(), operation.isMutating());
+  SandboxException protocolViolation(@Nullable String violation) {
+    CloseReason reason = connection.protocolViolation(String.valueOf(violation));
+    return reason.exception(connection.id(), operation.isMutating());
   }
 
-  private void throwAway(Frame frame) {
+  private void discardFrame(Frame frame) {
     if (lingering) {
-      granted(frame);
+      grantFor(frame);
     }
     frame.release();
     Consumer<WireFields> undo = onLateHead;
@@ -396,8 +396,8 @@ final class LinkStream {
     }
   }
 
-  private void granted(Frame frame) {
-    int grant = inflow.consume(frame);
+  private void grantFor(Frame frame) {
+    int grant = receiveWindow.consume(frame);
     if (grant > 0 && !over()) {
       connection.sendControl(Wire.credit(number, grant));
     }
@@ -405,18 +405,18 @@ final class LinkStream {
 
   private void discard() {
     discarding = true;
-    discardingSince = System.nanoTime();
-    inflow.clear();
+    discardedAtNanos = System.nanoTime();
+    receiveWindow.clear();
     arrived.signalAll();
-    outflow.stop();
+    sendWindow.stop();
   }
 
   private boolean nothingArrived() {
-    return inflow.isEmpty() && !over() && !discarding;
+    return receiveWindow.isEmpty() && !over() && !discarding;
   }
 
   private boolean over() {
-    return terminal != null || loss != null;
+    return terminal != null || closeReason != null;
   }
 
   static long deadline(Duration timeout) {

@@ -28,14 +28,14 @@ final class ProcessSlotRetry {
       try {
         return start.get();
       } catch (SandboxException e) {
-        if (!isFull(e) || System.nanoTime() - began > TIMEOUT.toNanos() || !slept(pause)) {
+        if (!isAtProcessLimit(e) || System.nanoTime() - began > TIMEOUT.toNanos() || !sleep(pause)) {
           throw e;
         }
       }
     }
   }
 
-  private static boolean isFull(SandboxException e) {
+  private static boolean isAtProcessLimit(SandboxException e) {
     return e.code() == ErrorCode.RESOURCE_LIMIT && EAGAIN.equals(e.context().get("errno"));
   }
 
@@ -43,7 +43,7 @@ final class ProcessSlotRetry {
    * Sleeps with jitter, since many callers may wait for the same slot. Returns false when
    * interrupted.
    */
-  private static boolean slept(long nanos) {
+  private static boolean sleep(long nanos) {
     try {
       TimeUnit.NANOSECONDS.sleep(nanos / 2 + ThreadLocalRandom.current().nextLong(nanos));
       return true;

@@ -16,7 +16,7 @@ final class ReceiveWindow {
   private final int window;
   private final ArrayDeque<Frame> queue = new ArrayDeque<>();
   private long credit;
-  private int taken;
+  private int consumed;
   private int gaps;
   private boolean headSeen;
   private boolean eofSeen;
@@ -104,14 +104,14 @@ final class ReceiveWindow {
    * frame.
    */
   int consume(Frame frame) {
-    taken += frame.cost();
+    consumed += frame.cost();
     gaps -= frame.type() == Wire.GAP ? 1 : 0;
-    if (taken == 0 || taken < window / 4) {
+    if (consumed == 0 || consumed < window / 4) {
       return 0;
     }
-    int grant = taken;
+    int grant = consumed;
     credit += grant;
-    taken = 0;
+    consumed = 0;
     return grant;
   }
 
@@ -120,9 +120,9 @@ final class ReceiveWindow {
     queue.clear();
   }
 
-  private static void require(boolean condition, String otherwise) {
+  private static void require(boolean condition, String violation) {
     if (!condition) {
-      throw new ProtocolViolation(otherwise);
+      throw new ProtocolViolation(violation);
     }
   }
 }

@@ -44,11 +44,11 @@ final class SendQueue {
    * Queues a frame whose content is a file region, in the same way; releases the region once it is
    * written.
    */
-  boolean put(byte[] header, FileRegion part) throws InterruptedException {
+  boolean put(byte[] header, FileRegion region) throws InterruptedException {
     lock.lockInterruptibly();
     try {
       awaitRoom();
-      return add(new QueuedFrame(ByteBuffer.wrap(header), part));
+      return add(new QueuedFrame(ByteBuffer.wrap(header), region));
     } finally {
       lock.unlock();
     }
@@ -93,37 +93,37 @@ final class SendQueue {
   void writeTo(AgentChannel channel) throws IOException, InterruptedException {
     ByteBuffer gathered = ByteBuffer.allocate(GATHER);
     while (true) {
-      QueuedFrame parcel = gathered.position() == 0 ? take() : poll();
-      if (parcel == null && gathered.position() == 0) {
+      QueuedFrame frame = gathered.position() == 0 ? take() : poll();
+      if (frame == null && gathered.position() == 0) {
         return;
       }
       try {
-        write(parcel, gathered, channel);
+        write(frame, gathered, channel);
       } finally {
-        if (parcel != null) {
-          parcel.release();
+        if (frame != null) {
+          frame.release();
         }
       }
     }
   }
 
   /** Gathers small frames; flushes them when nothing follows or the next frame does not fit. */
-  private static void write(@Nullable QueuedFrame parcel, ByteBuffer gathered, AgentChannel channel)
+  private static void write(@Nullable QueuedFrame frame, ByteBuffer gathered, AgentChannel channel)
       throws IOException {
-    if (parcel == null || parcel.bytes().remaining() > gathered.remaining()) {
+    if (frame == null || frame.bytes().remaining() > gathered.remaining()) {
       flush(gathered, channel);
     }
-    if (parcel == null) {
+    if (frame == null) {
       return;
     }
-    if (parcel.bytes().remaining() > GATHER) {
-      channel.write(parcel.bytes());
+    if (frame.bytes().remaining() > GATHER) {
+      channel.write(frame.bytes());
     } else {
-      gathered.put(parcel.bytes());
+      gathered.put(frame.bytes());
     }
-    if (parcel.part() != null) {
+    if (frame.region() != null) {
       flush(gathered, channel);
-      parcel.part().writeTo(channel);
+      frame.region().writeTo(channel);
     }
   }
 
@@ -138,12 +138,12 @@ final class SendQueue {
     }
   }
 
-  private boolean add(QueuedFrame parcel) {
+  private boolean add(QueuedFrame frame) {
     if (closed) {
       return false;
     }
-    queue.add(parcel);
-    queued += parcel.size();
+    queue.add(frame);
+    queued += frame.size();
     filled.signal();
     return true;
   }
@@ -170,15 +170,15 @@ final class SendQueue {
   }
 
   private @Nullable QueuedFrame removeFirst() {
-    QueuedFrame parcel = queue.poll();
-    if (parcel != null) {
+    QueuedFrame frame = queue.poll();
+    if (frame != null) {
       boolean wasFull = queued >= FULL;
-      queued -= parcel.size();
+      queued -= frame.size();
       if (wasFull && queued < FULL) {
         drained.signalAll();
       }
     }
-    return parcel;
+    return frame;
   }
 
   /**
@@ -186,15 +186,15 @@ final class SendQueue {
    *
    * @param bytes a whole frame, or its header when the content is a file region
    */
-  private record QueuedFrame(ByteBuffer bytes, @Nullable FileRegion part) {
+  private record QueuedFrame(ByteBuffer bytes, @Nullable FileRegion region) {
     int size() {
-      return bytes.remaining() + (part == null ? 0 : part.count());
+      return bytes.remaining() + (region == null ? 0 : region.count());
     }
 
     void release() {
       BufferPool.SHARED.release(bytes);
-      if (part != null) {
-        part.release();
+      if (region != null) {
+        region.release();
       }
     }
   }

@@ -68,7 +68,7 @@ final class SendWindow {
    * @param timeout how long to wait for credit
    * @return how much, up to {@code most}; 0 when the stream is over or the wait timed out
    */
-  int reserve(int most, Duration timeout) throws InterruptedException {
+  int reserve(int max, Duration timeout) throws InterruptedException {
     long deadline = LinkStream.deadline(timeout);
     lock.lockInterruptibly();
     try {
@@ -80,7 +80,7 @@ final class SendWindow {
       if (!maySend()) {
         return 0;
       }
-      int size = (int) Math.min(most, credit);
+      int size = (int) Math.min(max, credit);
       credit -= size;
       sending++;
       return size;

@@ -16,7 +16,7 @@ final class StreamUpload {
 
   /** Reads bytes into a buffer. Returns how many, -1 at the end. */
   private interface Source {
-    int fill(ByteBuffer block) throws IOException;
+    int fill(ByteBuffer buffer) throws IOException;
   }
 
   private enum Sent {
@@ -28,32 +28,32 @@ final class StreamUpload {
 
   private final SendWindow out;
   private final Source source;
-  private final @Nullable FileRegions parts;
+  private final @Nullable FileRegions regions;
 
   StreamUpload(SendWindow out, InputStream content) {
     this.out = out;
     // A subclass may override read(), which reading from the channel would bypass.
     if (content.getClass() == FileInputStream.class) {
-      parts = new FileRegions(((FileInputStream) content).getChannel());
-      source = parts::read;
+      regions = new FileRegions(((FileInputStream) content).getChannel());
+      source = regions::read;
     } else {
-      parts = null;
+      regions = null;
       source = pieces(content);
     }
   }
 
   private static Source pieces(InputStream content) {
     byte[] piece = new byte[PIECE];
-    return block -> {
+    return buffer -> {
       int total = 0;
       do {
-        int count = content.read(piece, 0, Math.min(PIECE, block.remaining()));
+        int count = content.read(piece, 0, Math.min(PIECE, buffer.remaining()));
         if (count < 0) {
           return total == 0 ? -1 : total;
         }
-        block.put(piece, 0, count);
+        buffer.put(piece, 0, count);
         total += count;
-      } while (block.hasRemaining() && content.available() > 0);
+      } while (buffer.hasRemaining() && content.available() > 0);
       return total;
     };
   }
@@ -70,10 +70,10 @@ final class StreamUpload {
       while (sent == Sent.MORE) {
         sent = sendFrame(timeout);
       }
-      return sent == Sent.ALL && isOut(timeout);
+      return sent == Sent.ALL && awaitRegions(timeout);
     } finally {
-      if (parts != null) {
-        parts.awaitRelease();
+      if (regions != null) {
+        regions.awaitRelease();
       }
     }
   }
@@ -82,12 +82,12 @@ final class StreamUpload {
    * Waits for all regions, since a read error must be detected before EOF tells the agent that the
    * content is complete.
    */
-  private boolean isOut(Duration timeout) throws IOException, InterruptedException {
-    if (parts == null) {
+  private boolean awaitRegions(Duration timeout) throws IOException, InterruptedException {
+    if (regions == null) {
       return true;
     }
-    boolean out = parts.await(timeout);
-    parts.check();
+    boolean out = regions.await(timeout);
+    regions.check();
     return out;
   }
 
@@ -98,12 +98,12 @@ final class StreamUpload {
     }
     int used = 0;
     try {
-      FileRegion part = parts == null ? null : parts.next(credit);
-      if (part == null) {
-        used = sendBlock(credit);
+      FileRegion region = regions == null ? null : regions.next(credit);
+      if (region == null) {
+        used = sendBuffer(credit);
       } else {
-        sendPart(part);
-        used = part.count();
+        sendRegion(region);
+        used = region.count();
       }
     } finally {
       out.release(credit - Math.max(used, 0));
@@ -112,27 +112,27 @@ final class StreamUpload {
   }
 
   /** Returns how many bytes it sent, -1 at the end. */
-  private int sendBlock(int credit) throws IOException, InterruptedException {
-    ByteBuffer block = BufferPool.SHARED.acquire();
-    boolean handedOn = false;
+  private int sendBuffer(int credit) throws IOException, InterruptedException {
+    ByteBuffer buffer = BufferPool.SHARED.acquire();
+    boolean posted = false;
     try {
-      int count = source.fill(block.position(Wire.HEADER).limit(Wire.HEADER + credit));
-      handedOn = count > 0 && out.post(block.flip());
+      int count = source.fill(buffer.position(Wire.HEADER).limit(Wire.HEADER + credit));
+      posted = count > 0 && out.post(buffer.flip());
       return count;
     } finally {
-      if (!handedOn) {
-        BufferPool.SHARED.release(block);
+      if (!posted) {
+        BufferPool.SHARED.release(buffer);
       }
     }
   }
 
-  private void sendPart(FileRegion part) throws InterruptedException {
-    boolean handedOn = false;
+  private void sendRegion(FileRegion region) throws InterruptedException {
+    boolean posted = false;
     try {
-      handedOn = out.post(part);
+      posted = out.post(region);
     } finally {
-      if (!handedOn) {
-        part.release();
+      if (!posted) {
+        region.release();
       }
     }
   }

@@ -60,9 +60,9 @@ final class WireFields {
     return numberAt(at, tag);
   }
 
-  long number(int tag, long otherwise) {
+  long number(int tag, long fallback) {
     int at = find(tag, from);
-    return at < 0 ? otherwise : numberAt(at, tag);
+    return at < 0 ? fallback : numberAt(at, tag);
   }
 
   OptionalLong optionalNumber(int tag) {
@@ -75,14 +75,14 @@ final class WireFields {
     return checkCount(number(tag), tag);
   }
 
-  long count(int tag, long otherwise) {
-    return checkCount(number(tag, otherwise), tag);
+  long count(int tag, long fallback) {
+    return checkCount(number(tag, fallback), tag);
   }
 
   /** Returns a number from {@code least} to {@code most}. */
-  int range(int tag, int least, int most) {
+  int range(int tag, int min, int max) {
     long value = number(tag);
-    if (value < least || value > most) {
+    if (value < min || value > max) {
       throw new ProtocolViolation("field " + tag + " is out of range: " + value);
     }
     return (int) value;

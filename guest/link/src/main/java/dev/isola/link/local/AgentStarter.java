@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 public final class AgentStarter {
   private static final Pattern READY =
       Pattern.compile("ready pid=(\\d+) start=(\\d+) namespaces=(\\S+)");
-  private static final int LONGEST_ANSWER = 1024;
+  private static final int MAX_OUTPUT = 1024;
 
   private final InstalledProgram agent;
   private final String instance;
@@ -55,10 +55,10 @@ public final class AgentStarter {
    * @throws dev.isola.spi.error.DeadlineExceeded when it does not start in time
    */
   public AgentProcess start(SandboxId id, BootRecord boot, Duration timeout) {
-    List<String> words = new ArrayList<>(wrapper);
-    words.addAll(
+    List<String> command = new ArrayList<>(wrapper);
+    command.addAll(
         List.of(binary().toString(), "--detach", "--instance", instance, "--sandbox", id.value()));
-    return start(id, words, boot.encode(), timeout);
+    return start(id, command, boot.encode(), timeout);
   }
 
   /**
@@ -66,10 +66,10 @@ public final class AgentStarter {
    * ready or has failed, and exits.
    */
   public static AgentProcess start(
-      SandboxId id, List<String> words, byte[] input, Duration timeout) {
+      SandboxId id, List<String> command, byte[] input, Duration timeout) {
     Process launcher;
     try {
-      launcher = builder(words).start();
+      launcher = builder(command).start();
     } catch (IOException e) {
       throw startFailed(id, "the agent cannot be executed: " + e.getMessage(), e);
     }
@@ -80,7 +80,7 @@ public final class AgentStarter {
       if (!launcher.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
         throw startTimedOut(id, timeout);
       }
-      byte[] answer = launcher.getInputStream().readNBytes(LONGEST_ANSWER);
+      byte[] answer = launcher.getInputStream().readNBytes(MAX_OUTPUT);
       return parse(new String(answer, StandardCharsets.UTF_8).strip(), id);
     } catch (IOException e) {
       throw startFailed(id, "the boot record cannot be sent to the agent: " + e.getMessage(), e);
@@ -115,8 +115,8 @@ public final class AgentStarter {
   }
 
   /** The environment of this process is not inherited. */
-  private static ProcessBuilder builder(List<String> words) {
-    ProcessBuilder builder = new ProcessBuilder(words);
+  private static ProcessBuilder builder(List<String> command) {
+    ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().clear();
     builder.directory(Path.of("/").toFile());
     builder.redirectError(ProcessBuilder.Redirect.DISCARD);
@@ -151,8 +151,8 @@ public final class AgentStarter {
   }
 
   /** Returns the exception for an agent that could not be started. */
-  public static SandboxException startFailed(SandboxId id, String what, @Nullable Throwable cause) {
-    return Fault.of(ErrorCode.SPAWN_FAILED, what, "run isola doctor to see what is missing")
+  public static SandboxException startFailed(SandboxId id, String problem, @Nullable Throwable cause) {
+    return Fault.of(ErrorCode.SPAWN_FAILED, problem, "run isola doctor to see what is missing")
         .sandbox(id)
         .exception(cause);
   }

@@ -31,7 +31,7 @@ record LocalForking(
   }
 
   private Forking.ForkPoint freeze(SandboxId id) {
-    StoredSandbox known =
+    StoredSandbox stored =
         folders
             .find(id)
             .filter(found -> !found.record().stopped() && found.record().agent().isPresent())
@@ -44,17 +44,17 @@ record LocalForking(
                         .sandbox(id)
                         .exception());
     try {
-      AgentProcess agent = known.record().agent().orElseThrow();
-      return new LocalForkPoint(id, booter.freezeLayers(id, known.folder(), agent));
+      AgentProcess agent = stored.record().agent().orElseThrow();
+      return new LocalForkPoint(id, booter.freezeLayers(id, stored.folder(), agent));
     } catch (IOException e) {
       throw failed(id, "shared", e);
     }
   }
 
-  private static SandboxException failed(SandboxId id, String what, IOException e) {
+  private static SandboxException failed(SandboxId id, String action, IOException e) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "the files of sandbox " + id + " cannot be " + what + ": " + e.getMessage(),
+            "the files of sandbox " + id + " cannot be " + action + ": " + e.getMessage(),
             "create a snapshot and sandboxes from it")
         .sandbox(id)
         .exception(e);

@@ -143,14 +143,14 @@ final class LocalPausing {
       return;
     }
     StateTransition.check(sandbox.state(), SandboxState.STOPPED, id);
-    StoredSandbox known = known(id);
+    StoredSandbox stored = stored(id);
     try {
-      known.record().withStopped().write(known.folder().record());
+      stored.record().withStopped().write(stored.folder().record());
     } catch (IOException e) {
       throw failed(id, "stopped", e);
     }
     sandbox.stop();
-    new SandboxTerminator(known.record(), sandbox).awaitStop(DestroyOptions.NORMAL);
+    new SandboxTerminator(stored.record(), sandbox).awaitStop(DestroyOptions.NORMAL);
   }
 
   private void resume(SandboxId id, AgentSandbox sandbox) {
@@ -158,30 +158,30 @@ final class LocalPausing {
       thaw(id, sandbox);
       return;
     }
-    StoredSandbox known = known(id);
-    if (!known.record().stopped()) { // another process has resumed it
+    StoredSandbox stored = stored(id);
+    if (!stored.record().stopped()) { // another process has resumed it
       sandbox.setState(SandboxState.RUNNING);
       sandbox.ping();
       return;
     }
     AgentProcess agent;
     try {
-      agent = booter.restart(id, known.folder(), SandboxSpec.DEFAULT_STARTUP_TIMEOUT);
-      known.record().withAgent(agent).write(known.folder().record());
+      agent = booter.restart(id, stored.folder(), SandboxSpec.DEFAULT_STARTUP_TIMEOUT);
+      stored.record().withAgent(agent).write(stored.folder().record());
     } catch (IOException e) {
       throw failed(id, "restarted", e);
     }
     sandbox.setState(SandboxState.RUNNING);
     sandbox.ping();
     try {
-      booter.verify(new Booter.BootedSandbox(sandbox, known.folder(), agent));
+      booter.verify(new Booter.BootedSandbox(sandbox, stored.folder(), agent));
     } catch (SandboxException e) {
       stop(id, sandbox); // nothing may run in it unless its isolation is verified
       throw e;
     }
   }
 
-  private StoredSandbox known(SandboxId id) {
+  private StoredSandbox stored(SandboxId id) {
     return folders
         .find(id)
         .orElseThrow(
@@ -194,10 +194,10 @@ final class LocalPausing {
                     .exception());
   }
 
-  private static SandboxException failed(SandboxId id, String what, IOException e) {
+  private static SandboxException failed(SandboxId id, String action, IOException e) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "sandbox " + id + " cannot be " + what + ": " + e.getMessage(),
+            "sandbox " + id + " cannot be " + action + ": " + e.getMessage(),
             "try again, or destroy it")
         .sandbox(id)
         .exception(e);

@@ -12,28 +12,28 @@ import java.util.function.Supplier;
  */
 public final class SandboxLocks {
   private static final class CountedLock {
-    final ReentrantLock lock = new ReentrantLock();
+    final ReentrantLock mutex = new ReentrantLock();
     int waiting;
   }
 
-  private final Map<SandboxId, CountedLock> turns = new ConcurrentHashMap<>();
+  private final Map<SandboxId, CountedLock> locks = new ConcurrentHashMap<>();
 
   /** Runs {@code action} while holding the lock of {@code id}. */
   public <T> T withLock(SandboxId id, Supplier<T> action) {
-    CountedLock turn =
-        turns.compute(
+    CountedLock held =
+        locks.compute(
             id,
             (key, now) -> {
-              CountedLock mine = now == null ? new CountedLock() : now;
-              mine.waiting++;
-              return mine;
+              CountedLock entry = now == null ? new CountedLock() : now;
+              entry.waiting++;
+              return entry;
             });
-    turn.lock.lock();
+    held.mutex.lock();
     try {
       return action.get();
     } finally {
-      turn.lock.unlock();
-      turns.compute(id, (key, now) -> --turn.waiting == 0 ? null : now);
+      held.mutex.unlock();
+      locks.compute(id, (key, now) -> --held.waiting == 0 ? null : now);
     }
   }
 
@@ -42,19 +42,19 @@ public final class SandboxLocks {
    * it.
    */
   public void tryWithLock(SandboxId id, Runnable action) {
-    CountedLock turn = new CountedLock();
-    turn.waiting = 1;
-    turn.lock.lock();
+    CountedLock held = new CountedLock();
+    held.waiting = 1;
+    held.mutex.lock();
     try {
-      if (turns.putIfAbsent(id, turn) == null) {
+      if (locks.putIfAbsent(id, held) == null) {
         try {
           action.run();
         } finally {
-          turns.compute(id, (key, now) -> --turn.waiting == 0 ? null : now);
+          locks.compute(id, (key, now) -> --held.waiting == 0 ? null : now);
         }
       }
     } finally {
-      turn.lock.unlock();
+      held.mutex.unlock();
     }
   }
 }

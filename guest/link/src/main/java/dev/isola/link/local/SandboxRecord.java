@@ -48,16 +48,16 @@ public record SandboxRecord(
   public static final String STOPPED = "stopped=true";
 
   /** Overwrites an incomplete file. */
-  private static final Set<StandardOpenOption> NEW =
+  private static final Set<StandardOpenOption> CREATE_OPTIONS =
       Set.of(
           StandardOpenOption.CREATE,
           StandardOpenOption.TRUNCATE_EXISTING,
           StandardOpenOption.WRITE);
 
   /** A creation that started earlier than this has been abandoned. */
-  private static final Duration LONGEST_MAKING = Duration.ofHours(1);
+  private static final Duration CREATION_TIMEOUT = Duration.ofHours(1);
 
-  private static final FileAttribute<?> OURS =
+  private static final FileAttribute<?> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
   public static SandboxRecord forSpec(
@@ -84,7 +84,7 @@ public record SandboxRecord(
     return with(true, agent);
   }
 
-  private SandboxRecord with(boolean nowStopped, Optional<AgentProcess> process) {
+  private SandboxRecord with(boolean isStopped, Optional<AgentProcess> process) {
     return new SandboxRecord(
         id,
         instance,
@@ -94,7 +94,7 @@ public record SandboxRecord(
         secret,
         commandTimeout,
         shortLived,
-        nowStopped,
+        isStopped,
         process);
   }
 
@@ -113,7 +113,7 @@ public record SandboxRecord(
         && !stopped
         && (agent.isPresent()
             ? !agent.get().isAlive()
-            : createdAt.plus(LONGEST_MAKING).isBefore(now));
+            : createdAt.plus(CREATION_TIMEOUT).isBefore(now));
   }
 
   /**
@@ -136,58 +136,58 @@ public record SandboxRecord(
 
   /** Writes the first record of a sandbox. An incomplete record counts as none. */
   void writeNew(Path file) throws IOException {
-    Properties text = new Properties();
-    text.setProperty("id", id.value());
-    text.setProperty("instance", instance);
-    text.setProperty("createdAt", createdAt.toString());
-    text.setProperty("workspace", workspace.toString());
-    text.setProperty("ownWorkspace", Boolean.toString(ownWorkspace));
-    text.setProperty("secret", HexFormat.of().formatHex(secret.reveal()));
-    text.setProperty("shortLived", Boolean.toString(shortLived));
-    text.setProperty("stopped", Boolean.toString(stopped));
-    commandTimeout.ifPresent(limit -> text.setProperty("commandTimeout", limit.toString()));
+    Properties properties = new Properties();
+    properties.setProperty("id", id.value());
+    properties.setProperty("instance", instance);
+    properties.setProperty("createdAt", createdAt.toString());
+    properties.setProperty("workspace", workspace.toString());
+    properties.setProperty("ownWorkspace", Boolean.toString(ownWorkspace));
+    properties.setProperty("secret", HexFormat.of().formatHex(secret.reveal()));
+    properties.setProperty("shortLived", Boolean.toString(shortLived));
+    properties.setProperty("stopped", Boolean.toString(stopped));
+    commandTimeout.ifPresent(limit -> properties.setProperty("commandTimeout", limit.toString()));
     agent.ifPresent(
         process -> {
-          text.setProperty("agentPid", Long.toString(process.pid()));
-          text.setProperty("agentStart", Long.toString(process.startTime()));
-          text.setProperty("agentNamespaces", Boolean.toString(process.namespaces()));
+          properties.setProperty("agentPid", Long.toString(process.pid()));
+          properties.setProperty("agentStart", Long.toString(process.startTime()));
+          properties.setProperty("agentNamespaces", Boolean.toString(process.namespaces()));
         });
-    try (OutputStream out = Channels.newOutputStream(Files.newByteChannel(file, NEW, OURS))) {
-      text.store(out, null);
+    try (OutputStream out = Channels.newOutputStream(Files.newByteChannel(file, CREATE_OPTIONS, OWNER_ONLY))) {
+      properties.store(out, null);
     }
   }
 
   /** Reads a record; empty when it does not exist or is incomplete. */
   public static Optional<SandboxRecord> read(Path file) throws IOException {
-    Properties text = new Properties();
+    Properties properties = new Properties();
     try (InputStream in = Files.newInputStream(file)) {
-      text.load(in);
+      properties.load(in);
       return Optional.of(
           new SandboxRecord(
-              new SandboxId(need(text, "id")),
-              need(text, "instance"),
-              Instant.parse(need(text, "createdAt")),
-              Path.of(need(text, "workspace")),
-              Boolean.parseBoolean(need(text, "ownWorkspace")),
-              Secret.of(HexFormat.of().parseHex(need(text, "secret"))),
-              Optional.ofNullable(text.getProperty("commandTimeout")).map(Duration::parse),
-              Boolean.parseBoolean(need(text, "shortLived")),
-              Boolean.parseBoolean(text.getProperty("stopped")),
-              Optional.ofNullable(text.getProperty("agentPid")).map(pid -> agentOf(text, pid))));
+              new SandboxId(require(properties, "id")),
+              require(properties, "instance"),
+              Instant.parse(require(properties, "createdAt")),
+              Path.of(require(properties, "workspace")),
+              Boolean.parseBoolean(require(properties, "ownWorkspace")),
+              Secret.of(HexFormat.of().parseHex(require(properties, "secret"))),
+              Optional.ofNullable(properties.getProperty("commandTimeout")).map(Duration::parse),
+              Boolean.parseBoolean(require(properties, "shortLived")),
+              Boolean.parseBoolean(properties.getProperty("stopped")),
+              Optional.ofNullable(properties.getProperty("agentPid")).map(pid -> agentOf(properties, pid))));
     } catch (NoSuchFileException | RuntimeException missingOrDamaged) {
       return Optional.empty();
     }
   }
 
-  private static AgentProcess agentOf(Properties text, String pid) {
+  private static AgentProcess agentOf(Properties properties, String pid) {
     return new AgentProcess(
         Long.parseLong(pid),
-        Long.parseLong(need(text, "agentStart")),
-        Boolean.parseBoolean(need(text, "agentNamespaces")));
+        Long.parseLong(require(properties, "agentStart")),
+        Boolean.parseBoolean(require(properties, "agentNamespaces")));
   }
 
-  private static String need(Properties text, String name) {
-    String value = text.getProperty(name);
+  private static String require(Properties properties, String name) {
+    String value = properties.getProperty(name);
     if (value == null) {
       throw new IllegalArgumentException("the record has no " + name);
     }

@@ -35,18 +35,18 @@ record SandboxRecordStore(Path path) {
 
   /** Like {@link #list(String)}, but without reading the records of {@code except}. */
   List<StoredSandbox> list(String instance, Set<SandboxId> except) {
-    Set<String> names = except.stream().map(SandboxId::value).collect(Collectors.toSet());
+    Set<String> excluded = except.stream().map(SandboxId::value).collect(Collectors.toSet());
     List<StoredSandbox> found = new ArrayList<>();
     if (!Files.isDirectory(path)) {
       return found;
     }
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(path)) {
       for (Path entry : entries) {
-        if (names.contains(entry.getFileName().toString())) {
+        if (excluded.contains(entry.getFileName().toString())) {
           continue;
         }
         read(new SandboxFolder(entry))
-            .filter(known -> known.record().instance().equals(instance))
+            .filter(stored -> stored.record().instance().equals(instance))
             .ifPresent(found::add);
       }
     } catch (IOException e) {

@@ -111,7 +111,7 @@ public final class TreeRemoval {
       if (entry.isPresent()) {
         removeEntry(level, entry.get());
       } else {
-        leave();
+        removeEmptied();
       }
     }
   }
@@ -227,7 +227,7 @@ public final class TreeRemoval {
   }
 
   /** Removes the directory that was emptied last, unless it has new content. */
-  private void leave() throws IOException {
+  private void removeEmptied() throws IOException {
     Level emptied = levels.pop();
     emptied.directory().close();
     Level parent = levels.peek();

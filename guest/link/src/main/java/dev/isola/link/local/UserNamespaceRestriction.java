@@ -17,15 +17,15 @@ public enum UserNamespaceRestriction {
   UNKNOWN("", "", "", "refused by the kernel or an enclosing container");
 
   private final String setting;
-  private final String closed;
-  private final String open;
-  private final String why;
+  private final String restrictedValue;
+  private final String allowedValue;
+  private final String reason;
 
-  UserNamespaceRestriction(String setting, String closed, String open, String why) {
+  UserNamespaceRestriction(String setting, String restrictedValue, String allowedValue, String reason) {
     this.setting = setting;
-    this.closed = closed;
-    this.open = open;
-    this.why = why;
+    this.restrictedValue = restrictedValue;
+    this.allowedValue = allowedValue;
+    this.reason = reason;
   }
 
   /** Returns the setting that prevents this user from creating them, given that it fails. */
@@ -41,7 +41,7 @@ public enum UserNamespaceRestriction {
   static UserNamespaceRestriction detect(Function<Path, String> read) {
     for (UserNamespaceRestriction each : values()) {
       Path file = Path.of("/proc/sys", each.setting.replace('.', '/'));
-      if (!each.setting.isEmpty() && read.apply(file).strip().equals(each.closed)) {
+      if (!each.setting.isEmpty() && read.apply(file).strip().equals(each.restrictedValue)) {
         return each;
       }
     }
@@ -50,7 +50,7 @@ public enum UserNamespaceRestriction {
 
   /** Returns the reason why they are unavailable. */
   public String reason() {
-    return setting.isEmpty() ? why : why + " (" + setting + "=" + closed + ")";
+    return setting.isEmpty() ? reason : reason + " (" + setting + "=" + restrictedValue + ")";
   }
 
   /** Returns what the operator does to allow them. */
@@ -65,7 +65,7 @@ public enum UserNamespaceRestriction {
   }
 
   private String allow() {
-    return "allow user namespaces: sysctl -w " + setting + "=" + open;
+    return "allow user namespaces: sysctl -w " + setting + "=" + allowedValue;
   }
 
   private static String read(Path file) {

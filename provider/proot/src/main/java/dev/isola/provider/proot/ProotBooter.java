@@ -118,10 +118,10 @@ final class ProotBooter implements Booter {
   @Override
   public void validate(SandboxSpec spec) {
     SpecValidation.throwIfInvalid(SpecValidation.hostViolations(spec));
-    named(spec).ifPresent(images::require);
+    imageName(spec).ifPresent(images::require);
   }
 
-  private static Optional<String> named(SandboxSpec spec) {
+  private static Optional<String> imageName(SandboxSpec spec) {
     return spec.image().filter(name -> !name.equals(HOST_IMAGE));
   }
 
@@ -131,11 +131,11 @@ final class ProotBooter implements Booter {
     SandboxFolder folder = booting.folder();
     Optional<Image> image = image(spec, folder);
     ProotRootFs view = new ProotRootFs(spec, folder, image, AgentBinary.install(programs));
-    Path own = Files.createDirectory(folder.path().resolve("proot"));
+    Path tempFolder = Files.createDirectory(folder.path().resolve("proot"));
 
-    List<String> words = new ArrayList<>(List.of(probe.executable()));
-    words.addAll(view.prepare(booting.timeout()));
-    words.addAll(
+    List<String> command = new ArrayList<>(List.of(probe.executable()));
+    command.addAll(view.prepare(booting.timeout()));
+    command.addAll(
         List.of(
             ProotRootFs.AGENT,
             "--report",
@@ -151,16 +151,16 @@ final class ProotBooter implements Booter {
             .step("listen", folder.socket().toString(), Integer.toString(LISTEN_FD))
             .boot(record(booting, image).encode())
             .step("environment", "PATH=/usr/local/bin:/usr/bin:/bin")
-            .step("environment", "PROOT_TMP_DIR=" + own)
+            .step("environment", "PROOT_TMP_DIR=" + tempFolder)
             .step("environment", "ISOLA_INSTANCE=" + context.instance().value())
             .step("environment", "ISOLA_SANDBOX=" + spec.id().value())
-            .run(words);
+            .run(command);
     String launcher = LauncherBinary.install(programs).toString();
     return AgentStarter.start(spec.id(), List.of(launcher), plan.encode(), booting.timeout());
   }
 
   private Optional<Image> image(SandboxSpec spec, SandboxFolder folder) throws IOException {
-    Optional<String> name = named(spec);
+    Optional<String> name = imageName(spec);
     if (name.isEmpty()) {
       return Optional.empty();
     }

@@ -24,7 +24,7 @@ record ProotProbe(String name) {
    * With 5.1.0 the agent crashes in the conformance checks of links; versions in between were not
    * available for testing.
    */
-  private static final Version STEADY = Version.of("5.4");
+  private static final Version MIN_VERSION = Version.of("5.4");
 
   private static final int SEGMENTATION_FAULT = 139;
 
@@ -64,20 +64,20 @@ record ProotProbe(String name) {
       return new Health.Unhealthy(name + " is not installed", INSTALL);
     }
     Optional<Version> version = Version.find(program.get().run("--version").text());
-    if (version.isPresent() && !version.get().atLeast(STEADY)) {
+    if (version.isPresent() && !version.get().atLeast(MIN_VERSION)) {
       return new Health.Unhealthy(
           "PRoot " + version.get() + " crashes when the agent follows some links", NEWER);
     }
     // The shell has another path inside, so it runs only if path translation works.
     HostProgram.Result answer =
-        program.get().run("-b", "/bin/sh:/isola-trial", "/isola-trial", "-c", "echo works");
+        program.get().run("-b", "/bin/sh:/isola-probe", "/isola-probe", "-c", "echo works");
     if (answer.ok() && answer.text().equals("works")) {
       return new Health.Healthy("it can run programs");
     }
-    String how =
+    String failure =
         answer.code() == SEGMENTATION_FAULT
             ? "it crashes on this kernel"
             : "it exited with status " + answer.code() + ": " + answer.text();
-    return new Health.Unhealthy("proot cannot run a program: " + how, NEWER);
+    return new Health.Unhealthy("proot cannot run a program: " + failure, NEWER);
   }
 }

@@ -33,32 +33,32 @@ record ProotRootFs(SandboxSpec spec, SandboxFolder folder, Optional<Image> image
   /** Creates the folders on the host and returns the PRoot arguments for them. */
   List<String> prepare(Duration timeout) throws IOException {
     Path root = folder.path().resolve("root");
-    List<String> words = new ArrayList<>(List.of("-r", root.toString(), "-w", "/"));
+    List<String> arguments = new ArrayList<>(List.of("-r", root.toString(), "-w", "/"));
     if (image.isPresent()) {
       copy(image.get().rootfs(), root, timeout);
     } else {
       Files.createDirectory(root);
       for (String name : PROGRAMS) {
-        show(name, root, words);
+        bindHostFolder(name, root, arguments);
       }
     }
     for (String kernel : KERNEL) {
-      bind(words, Path.of(kernel), kernel);
+      bind(arguments, Path.of(kernel), kernel);
     }
-    bind(words, own("tmp", "rwxrwxrwx"), "/tmp");
-    bind(words, own("vartmp", "rwxrwxrwx"), "/var/tmp");
-    bind(words, own("home", "rwxr-xr-x"), "/home/user");
-    bind(words, workspace(), spec.workspaceMount());
-    bind(words, agent, AGENT);
-    return words;
+    bind(arguments, createFolder("tmp", "rwxrwxrwx"), "/tmp");
+    bind(arguments, createFolder("vartmp", "rwxrwxrwx"), "/var/tmp");
+    bind(arguments, createFolder("home", "rwxr-xr-x"), "/home/user");
+    bind(arguments, workspace(), spec.workspaceMount());
+    bind(arguments, agent, AGENT);
+    return arguments;
   }
 
-  private static void show(String name, Path root, List<String> words) throws IOException {
+  private static void bindHostFolder(String name, Path root, List<String> arguments) throws IOException {
     Path host = Path.of("/", name);
     if (Files.isSymbolicLink(host)) {
       Files.createSymbolicLink(root.resolve(name), Files.readSymbolicLink(host));
     } else if (Files.isDirectory(host)) {
-      bind(words, host, host.toString());
+      bind(arguments, host, host.toString());
     }
   }
 
@@ -69,18 +69,18 @@ record ProotRootFs(SandboxSpec spec, SandboxFolder folder, Optional<Image> image
     return Files.createDirectory(folder.workspace());
   }
 
-  private Path own(String name, String mode) throws IOException {
+  private Path createFolder(String name, String mode) throws IOException {
     Path path = Files.createDirectory(folder.path().resolve(name));
     Files.setPosixFilePermissions(path, PosixFilePermissions.fromString(mode));
     return path;
   }
 
-  private static void bind(List<String> words, Path host, String inside) throws IOException {
+  private static void bind(List<String> arguments, Path host, String inside) throws IOException {
     String colon = host + inside;
     if (colon.indexOf(':') >= 0) {
       throw new IOException("PRoot does not support a colon in a path: " + host + ", " + inside);
     }
-    words.addAll(List.of("-b", host + ":" + inside + "!"));
+    arguments.addAll(List.of("-b", host + ":" + inside + "!"));
   }
 
   /** PRoot has no layers, so a sandbox writes to its own copy of the image. */

@@ -21,7 +21,7 @@ import java.util.concurrent.TimeoutException;
  */
 record Git(Path folder, Duration timeout) {
   private static final Duration DEFAULT_TIMEOUT = Duration.ofMinutes(2);
-  private static final int LONGEST_ANSWER = 1 << 20;
+  private static final int MAX_OUTPUT = 1 << 20;
 
   Git(Path folder) {
     this(folder, DEFAULT_TIMEOUT);
@@ -39,15 +39,15 @@ record Git(Path folder, Duration timeout) {
    *
    * @throws SandboxException when git fails
    */
-  String run(String... words) {
-    GitResult answer = tryRun(words);
+  String run(String... arguments) {
+    GitResult answer = tryRun(arguments);
     if (!answer.ok()) {
-      throw failed(String.join(" ", words), answer.text().strip(), null);
+      throw failed(String.join(" ", arguments), answer.text().strip(), null);
     }
     return answer.text().strip();
   }
 
-  GitResult tryRun(String... words) {
+  GitResult tryRun(String... arguments) {
     List<String> command =
         new ArrayList<>(
             List.of(
@@ -60,7 +60,7 @@ record Git(Path folder, Duration timeout) {
                 "core.hooksPath=/dev/null",
                 "-c",
                 "core.fsmonitor=false"));
-    command.addAll(List.of(words));
+    command.addAll(List.of(arguments));
     ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
     Map<String, String> environment = builder.environment();
     String path = environment.getOrDefault("PATH", "/usr/bin:/bin");
@@ -68,20 +68,20 @@ record Git(Path folder, Duration timeout) {
     environment.put("PATH", path);
     environment.put("LC_ALL", "C");
     environment.put("GIT_TERMINAL_PROMPT", "0");
-    return run(builder, words);
+    return run(builder, arguments);
   }
 
-  private GitResult run(ProcessBuilder builder, String[] words) {
-    String what = String.join(" ", words);
+  private GitResult run(ProcessBuilder builder, String[] arguments) {
+    String command = String.join(" ", arguments);
     try {
       Process process = builder.start();
       try {
         process.getOutputStream().close();
         // In the background, so that a git without output cannot block past the deadline.
-        FutureTask<byte[]> said =
-            new FutureTask<>(() -> process.getInputStream().readNBytes(LONGEST_ANSWER));
-        Thread.startVirtualThread(said);
-        byte[] text = said.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+        FutureTask<byte[]> output =
+            new FutureTask<>(() -> process.getInputStream().readNBytes(MAX_OUTPUT));
+        Thread.startVirtualThread(output);
+        byte[] text = output.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
         if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
           throw new TimeoutException();
         }
@@ -90,9 +90,9 @@ record Git(Path folder, Duration timeout) {
         process.destroyForcibly();
       }
     } catch (TimeoutException e) {
-      throw failed(what, "it did not exit within " + timeout.toSeconds() + " s", e);
+      throw failed(command, "it did not exit within " + timeout.toSeconds() + " s", e);
     } catch (ExecutionException e) {
-      throw failed(what, "its output cannot be read: " + e.getCause(), e);
+      throw failed(command, "its output cannot be read: " + e.getCause(), e);
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
@@ -101,15 +101,15 @@ record Git(Path folder, Duration timeout) {
           .exception(e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Fault.of(ErrorCode.CANCELLED, "git " + what + " was interrupted", "").exception(e);
+      throw Fault.of(ErrorCode.CANCELLED, "git " + command + " was interrupted", "").exception(e);
     }
   }
 
   private SandboxException failed(
-      String what, String why, @org.jspecify.annotations.Nullable Throwable cause) {
+      String command, String reason, @org.jspecify.annotations.Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.SPAWN_FAILED,
-            "git " + what + " failed in " + folder + ": " + why,
+            "git " + command + " failed in " + folder + ": " + reason,
             "check the repository and the ref")
         .exception(cause);
   }

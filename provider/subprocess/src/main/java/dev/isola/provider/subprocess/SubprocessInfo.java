@@ -50,7 +50,7 @@ final class SubprocessInfo {
             Set.of(NetworkMode.HOST),
             namespaces ? Set.of(VolumeMount.Type.BIND) : Set.of(),
             Set.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT));
-    Prerequisite requirement =
+    Prerequisite prerequisite =
         new Prerequisite(
             "pid and mount namespaces",
             false,
@@ -64,7 +64,7 @@ final class SubprocessInfo {
         PROFILE.isolation(),
         CAPABILITIES,
         support,
-        List.of(requirement),
+        List.of(prerequisite),
         namespaces
             ? "pid namespace: the kernel kills every process when the agent ends"
             : "subreaper and kill loop: processes are found through /proc, stopped, and killed until none is left",

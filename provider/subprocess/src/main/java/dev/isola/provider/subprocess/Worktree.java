@@ -15,7 +15,7 @@ import java.util.Optional;
  */
 record Worktree(Path tree, SandboxId id) {
 
-  private Path note() {
+  private Path repositoryFile() {
     return tree.resolveSibling(id + ".repository");
   }
 
@@ -25,7 +25,7 @@ record Worktree(Path tree, SandboxId id) {
 
   /** Returns true when there is a worktree, or the file that announces one. */
   boolean exists() {
-    return Files.exists(note());
+    return Files.exists(repositoryFile());
   }
 
   /** Creates the worktree from {@code ref} of {@code repository}. */
@@ -49,7 +49,7 @@ record Worktree(Path tree, SandboxId id) {
           .exception();
     }
     Files.createDirectories(tree.getParent());
-    Files.writeString(note(), repository.toString());
+    Files.writeString(repositoryFile(), repository.toString());
     git.run("worktree", "add", "--quiet", "-b", branch(), tree.toString(), commit.get());
   }
 
@@ -109,7 +109,7 @@ record Worktree(Path tree, SandboxId id) {
     if (!exists()) {
       return;
     }
-    Path repository = Path.of(Files.readString(note()).strip());
+    Path repository = Path.of(Files.readString(repositoryFile()).strip());
     if (Files.isDirectory(repository)) {
       Git git = new Git(repository);
       git.tryRun("worktree", "remove", "--force", "--force", tree.toString());
@@ -118,7 +118,7 @@ record Worktree(Path tree, SandboxId id) {
       git.tryRun("branch", "--quiet", "-D", branch());
     }
     new SandboxFolder(tree).remove();
-    Files.deleteIfExists(note());
+    Files.deleteIfExists(repositoryFile());
   }
 
   private static long lines(String text) {

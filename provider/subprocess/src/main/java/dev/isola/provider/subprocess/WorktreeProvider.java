@@ -44,7 +44,7 @@ final class WorktreeProvider implements Provider {
   private final ProviderConfig config;
   private final ProviderContext context;
   private final LocalProvider processes;
-  private final SandboxLocks turns = new SandboxLocks();
+  private final SandboxLocks locks = new SandboxLocks();
   private final Path trees;
 
   WorktreeProvider(ProviderConfig config, ProviderContext context) {
@@ -81,10 +81,10 @@ final class WorktreeProvider implements Provider {
   @Override
   public Sandbox create(SandboxSpec spec) {
     SpecValidation.throwIfInvalid(SpecValidation.hostViolations(spec));
-    return turns.withLock(spec.id(), () -> createInTurn(spec));
+    return locks.withLock(spec.id(), () -> createLocked(spec));
   }
 
-  private Sandbox createInTurn(SandboxSpec spec) {
+  private Sandbox createLocked(SandboxSpec spec) {
     Optional<Sandbox> existing = processes.attach(spec.id());
     if (existing.isPresent()) {
       return existing.get();
@@ -102,7 +102,7 @@ final class WorktreeProvider implements Provider {
       worktree.create(repository(spec), spec.image().orElse("HEAD"));
       return processes.create(spec.toBuilder().clearImage().workspacePath(worktree.tree()).build());
     } catch (IOException e) {
-      removeAfter(worktree, e);
+      removeOnFailure(worktree, e);
       throw Fault.of(
               ErrorCode.SPAWN_FAILED,
               "the worktree cannot be created: " + e.getMessage(),
@@ -110,7 +110,7 @@ final class WorktreeProvider implements Provider {
           .sandbox(spec.id())
           .exception(e);
     } catch (RuntimeException e) {
-      removeAfter(worktree, e);
+      removeOnFailure(worktree, e);
       throw e;
     }
   }
@@ -128,11 +128,11 @@ final class WorktreeProvider implements Provider {
                     .exception());
   }
 
-  private static void removeAfter(Worktree worktree, Exception because) {
+  private static void removeOnFailure(Worktree worktree, Exception cause) {
     try {
       worktree.remove();
     } catch (IOException | SandboxException e) {
-      because.addSuppressed(e);
+      cause.addSuppressed(e);
     }
   }
 
@@ -146,7 +146,7 @@ final class WorktreeProvider implements Provider {
     List<InventoryItem> found = new ArrayList<>(processes.inventory());
     Set<SandboxId> known = new HashSet<>();
     found.forEach(sighting -> known.add(sighting.id()));
-    for (SandboxId id : notedTrees()) {
+    for (SandboxId id : recordedWorktrees()) {
       if (known.add(id)) {
         found.add(
             new InventoryItem(
@@ -159,14 +159,14 @@ final class WorktreeProvider implements Provider {
     return found;
   }
 
-  private List<SandboxId> notedTrees() {
+  private List<SandboxId> recordedWorktrees() {
     List<SandboxId> found = new ArrayList<>();
     if (!Files.isDirectory(trees)) {
       return found;
     }
-    try (DirectoryStream<Path> notes = Files.newDirectoryStream(trees, "*" + SUFFIX)) {
-      for (Path note : notes) {
-        String name = note.getFileName().toString();
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(trees, "*" + SUFFIX)) {
+      for (Path file : files) {
+        String name = file.getFileName().toString();
         found.add(new SandboxId(name.substring(0, name.length() - SUFFIX.length())));
       }
       return found;
@@ -180,22 +180,22 @@ final class WorktreeProvider implements Provider {
   }
 
   @Override
-  public void destroy(SandboxId id, DestroyOptions how) {
-    turns.withLock(
+  public void destroy(SandboxId id, DestroyOptions options) {
+    locks.withLock(
         id,
         () -> {
-          destroyInTurn(id, how);
+          destroyLocked(id, options);
           return id;
         });
   }
 
-  private void destroyInTurn(SandboxId id, DestroyOptions how) {
+  private void destroyLocked(SandboxId id, DestroyOptions options) {
     Worktree worktree = worktree(id);
-    if (!how.force()) {
+    if (!options.force()) {
       worktree.requireNoUnsavedWork();
     }
-    processes.destroy(id, how);
-    if (!how.force()) {
+    processes.destroy(id, options);
+    if (!options.force()) {
       worktree.requireNoUnsavedWork(); // again, now that no process can write any more
     }
     try {
