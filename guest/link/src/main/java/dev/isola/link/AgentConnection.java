@@ -53,7 +53,8 @@ final class AgentConnection implements AutoCloseable {
   private volatile int sendWindow = Wire.FRAME_MAX;
   private int lastIncoming = Wire.AGENT_STREAM - 1;
 
-  private AgentConnection(SandboxId id, AgentChannel channel, Secret secret, LinkTimeouts timeouts) {
+  private AgentConnection(
+      SandboxId id, AgentChannel channel, Secret secret, LinkTimeouts timeouts) {
     this.id = id;
     this.channel = channel;
     this.timeouts = timeouts;
@@ -142,7 +143,9 @@ final class AgentConnection implements AutoCloseable {
     CloseReason reason = closeReason.get();
     if (!sent) {
       CloseReason lost =
-          reason == null ? new CloseReason(CloseReason.Kind.DROPPED, "the connection is closed") : reason;
+          reason == null
+              ? new CloseReason(CloseReason.Kind.DROPPED, "the connection is closed")
+              : reason;
       throw lost.exception(id, false);
     }
     if (reason != null) {
@@ -195,7 +198,8 @@ final class AgentConnection implements AutoCloseable {
    */
   CloseReason protocolViolation(String violation) {
     return closeWith(
-        new CloseReason(CloseReason.Kind.VIOLATION, "the agent violated the protocol: " + violation));
+        new CloseReason(
+            CloseReason.Kind.VIOLATION, "the agent violated the protocol: " + violation));
   }
 
   /** Closes the connection; the agent and its commands keep running. */
@@ -343,7 +347,8 @@ final class AgentConnection implements AutoCloseable {
   private void incoming(Frame frame) {
     int number = frame.stream();
     if (number >= 0 || (number <= lastIncoming && lastIncoming < 0)) {
-      throw new ProtocolViolation("INCOMING with a stream number that is not one of the agent's or already used");
+      throw new ProtocolViolation(
+          "INCOMING with a stream number that is not one of the agent's or already used");
     }
     WireFields fields = WireFields.parse(frame.payload());
     LinkStream relay = streams.get(fields.range(FieldTag.RELAY, 1, Integer.MAX_VALUE));

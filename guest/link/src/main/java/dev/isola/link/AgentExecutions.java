@@ -124,7 +124,11 @@ final class AgentExecutions implements Attaching {
     WireFields response = response(stream);
     try {
       return new AgentExecution.StartInfo(
-          response.number(FieldTag.EXECUTION), response.count(FieldTag.PID), now, timeout(command), stdin);
+          response.number(FieldTag.EXECUTION),
+          response.count(FieldTag.PID),
+          now,
+          timeout(command),
+          stdin);
     } catch (ProtocolViolation e) {
       throw stream.protocolViolation(e.getMessage());
     }

@@ -47,7 +47,9 @@ final class AgentFiles implements FileSystem {
   private WireFieldsBuilder request(AgentOperation operation, String path) {
     WireFieldsBuilder request = new WireFieldsBuilder(operation).add(FieldTag.PATH, path);
     user.ifPresent(
-        fileUser -> request.add(fileUser.privileged() ? FieldTag.FILE_OWNER : FieldTag.USER, fileUser.name()));
+        fileUser ->
+            request.add(
+                fileUser.privileged() ? FieldTag.FILE_OWNER : FieldTag.USER, fileUser.name()));
     return request;
   }
 

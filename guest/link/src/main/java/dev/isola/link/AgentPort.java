@@ -62,7 +62,8 @@ final class AgentPort implements PortDialing.Connection {
     }
     requireOpen();
     CloseReason closeReason = stream.closeReason();
-    throw new IOException(closeReason == null ? "the peer closed the connection" : closeReason.message());
+    throw new IOException(
+        closeReason == null ? "the peer closed the connection" : closeReason.message());
   }
 
   @Override

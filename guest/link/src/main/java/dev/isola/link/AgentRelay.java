@@ -29,7 +29,8 @@ final class AgentRelay implements AutoCloseable {
     this.port = port;
     this.handler = handler;
     this.stream = request();
-    this.listenThread = Thread.ofVirtual().name("isola-link-relay-" + client.id()).unstarted(this::listenLoop);
+    this.listenThread =
+        Thread.ofVirtual().name("isola-link-relay-" + client.id()).unstarted(this::listenLoop);
   }
 
   /** Returns once the agent listens. */

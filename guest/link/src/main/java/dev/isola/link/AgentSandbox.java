@@ -147,7 +147,9 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
    */
   public void stop(Duration timeout) {
     AgentConnection connection = client.connection();
-    client.setState(SandboxState.STOPPED); // first, so that the agent's exit does not count as the end of the sandbox
+    client.setState(
+        SandboxState
+            .STOPPED); // first, so that the agent's exit does not count as the end of the sandbox
     try {
       connection
           .request(AgentOperation.SHUTDOWN, new WireFieldsBuilder(AgentOperation.SHUTDOWN), 0)
@@ -204,7 +206,8 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
       Capability capability = provided == null ? agentCapability(type) : provided;
       if (!type.isInstance(capability)) {
         throw new IllegalArgumentException(
-            "capability is declared, but neither the provider nor the agent implements it: " + Capability.idOf(type));
+            "capability is declared, but neither the provider nor the agent implements it: "
+                + Capability.idOf(type));
       }
       found.put(type, capability);
     }

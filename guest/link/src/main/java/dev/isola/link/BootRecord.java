@@ -97,7 +97,8 @@ public final class BootRecord {
     private Builder(SandboxId id, Secret secret) {
       byte[] key = secret.reveal();
       if (key.length != Wire.SECRET_SIZE) {
-        throw new IllegalArgumentException("an agent's secret must have 32 bytes, but has " + key.length);
+        throw new IllegalArgumentException(
+            "an agent's secret must have 32 bytes, but has " + key.length);
       }
       this.id = id;
       fields.add(FieldTag.SECRET, key).add(FieldTag.SANDBOX, id.value());

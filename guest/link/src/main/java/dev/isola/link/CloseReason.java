@@ -69,7 +69,10 @@ record CloseReason(Kind kind, String message) {
   }
 
   static SandboxException cancelled(SandboxId id, String operation) {
-    return Fault.of(ErrorCode.CANCELLED, operation + " was interrupted", "retry if the cancellation was not intended")
+    return Fault.of(
+            ErrorCode.CANCELLED,
+            operation + " was interrupted",
+            "retry if the cancellation was not intended")
         .sandbox(id)
         .exception();
   }

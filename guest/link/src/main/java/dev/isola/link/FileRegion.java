@@ -26,7 +26,8 @@ final class FileRegion {
    * @param onRelease called once, when the file is no longer needed, with the error that occurred
    *     while reading it
    */
-  FileRegion(FileChannel file, long position, int count, Consumer<@Nullable IOException> onRelease) {
+  FileRegion(
+      FileChannel file, long position, int count, Consumer<@Nullable IOException> onRelease) {
     this.file = file;
     this.position = position;
     this.count = count;

@@ -152,7 +152,8 @@ final class Handshake {
       throw new ProtocolViolation("the agent does not know the sandbox's secret");
     }
     if (fields.number(FieldTag.VERSION, Wire.VERSION) != Wire.VERSION) {
-      throw new ProtocolViolation("the agent chose protocol version " + fields.number(FieldTag.VERSION));
+      throw new ProtocolViolation(
+          "the agent chose protocol version " + fields.number(FieldTag.VERSION));
     }
     return new Welcome(
         fields.optionalText(FieldTag.BUILD).orElse("unknown"),

@@ -50,7 +50,8 @@ final class LinkStream {
     this.connection = connection;
     this.number = number;
     this.operation = operation;
-    this.receiveWindow = new ReceiveWindow(window, operation == AgentOperation.INCOMING ? 0 : window);
+    this.receiveWindow =
+        new ReceiveWindow(window, operation == AgentOperation.INCOMING ? 0 : window);
     this.sendWindow = new SendWindow(connection, number, sendCredit);
   }
 

@@ -28,7 +28,9 @@ final class ProcessSlotRetry {
       try {
         return start.get();
       } catch (SandboxException e) {
-        if (!isAtProcessLimit(e) || System.nanoTime() - began > TIMEOUT.toNanos() || !sleep(pause)) {
+        if (!isAtProcessLimit(e)
+            || System.nanoTime() - began > TIMEOUT.toNanos()
+            || !sleep(pause)) {
           throw e;
         }
       }

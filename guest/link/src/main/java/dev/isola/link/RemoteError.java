@@ -72,7 +72,8 @@ record RemoteError(int code, int errno, String message) {
       case Wire.E_EXEC_NOT_FOUND -> "check the name and PATH, or install the program";
       case Wire.E_EXEC_DENIED -> "make it executable (chmod +x)";
       case Wire.E_NO_SUCH_USER -> "name a user of the sandbox's /etc/passwd, or a number";
-      case Wire.E_NO_SUCH_EXECUTION -> "list the executions; ended executions are kept for a limited time";
+      case Wire.E_NO_SUCH_EXECUTION ->
+          "list the executions; ended executions are kept for a limited time";
       case Wire.E_REFUSED -> "start a process that listens on that port";
       case Wire.E_BAD_ARCHIVE -> "create the archive without such entries";
       case Wire.E_TOO_MANY_LINKS -> "remove the loop of symbolic links in the path";

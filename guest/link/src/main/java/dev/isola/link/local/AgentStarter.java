@@ -86,7 +86,9 @@ public final class AgentStarter {
       throw startFailed(id, "the boot record cannot be sent to the agent: " + e.getMessage(), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Fault.of(ErrorCode.CANCELLED, "starting the agent was interrupted", "").sandbox(id).exception(e);
+      throw Fault.of(ErrorCode.CANCELLED, "starting the agent was interrupted", "")
+          .sandbox(id)
+          .exception(e);
     } finally {
       launcher.destroyForcibly();
     }
@@ -131,7 +133,8 @@ public final class AgentStarter {
   public static AgentProcess parse(String answer, SandboxId id) {
     Matcher ready = READY.matcher(answer);
     if (!ready.matches()) {
-      String reason = answer.startsWith("error ") ? answer.substring(6) : "unexpected output: " + answer;
+      String reason =
+          answer.startsWith("error ") ? answer.substring(6) : "unexpected output: " + answer;
       throw startFailed(id, "the agent did not start: " + reason, null);
     }
     return new AgentProcess(
@@ -151,7 +154,8 @@ public final class AgentStarter {
   }
 
   /** Returns the exception for an agent that could not be started. */
-  public static SandboxException startFailed(SandboxId id, String problem, @Nullable Throwable cause) {
+  public static SandboxException startFailed(
+      SandboxId id, String problem, @Nullable Throwable cause) {
     return Fault.of(ErrorCode.SPAWN_FAILED, problem, "run isola doctor to see what is missing")
         .sandbox(id)
         .exception(cause);

@@ -114,7 +114,9 @@ final class LocalPausing {
         booter
             .freezer(id)
             .orElseThrow(
-                () -> Capability.unsupported(booter.info().name(), "pausing in memory on this machine"));
+                () ->
+                    Capability.unsupported(
+                        booter.info().name(), "pausing in memory on this machine"));
     sandbox.setState(SandboxState.PAUSED); // first, so that its silence does not count as its end
     try {
       freezing.freeze();

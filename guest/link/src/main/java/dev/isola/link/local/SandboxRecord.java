@@ -152,7 +152,8 @@ public record SandboxRecord(
           properties.setProperty("agentStart", Long.toString(process.startTime()));
           properties.setProperty("agentNamespaces", Boolean.toString(process.namespaces()));
         });
-    try (OutputStream out = Channels.newOutputStream(Files.newByteChannel(file, CREATE_OPTIONS, OWNER_ONLY))) {
+    try (OutputStream out =
+        Channels.newOutputStream(Files.newByteChannel(file, CREATE_OPTIONS, OWNER_ONLY))) {
       properties.store(out, null);
     }
   }
@@ -173,7 +174,8 @@ public record SandboxRecord(
               Optional.ofNullable(properties.getProperty("commandTimeout")).map(Duration::parse),
               Boolean.parseBoolean(require(properties, "shortLived")),
               Boolean.parseBoolean(properties.getProperty("stopped")),
-              Optional.ofNullable(properties.getProperty("agentPid")).map(pid -> agentOf(properties, pid))));
+              Optional.ofNullable(properties.getProperty("agentPid"))
+                  .map(pid -> agentOf(properties, pid))));
     } catch (NoSuchFileException | RuntimeException missingOrDamaged) {
       return Optional.empty();
     }

@@ -21,7 +21,8 @@ public enum UserNamespaceRestriction {
   private final String allowedValue;
   private final String reason;
 
-  UserNamespaceRestriction(String setting, String restrictedValue, String allowedValue, String reason) {
+  UserNamespaceRestriction(
+      String setting, String restrictedValue, String allowedValue, String reason) {
     this.setting = setting;
     this.restrictedValue = restrictedValue;
     this.allowedValue = allowedValue;
@@ -59,8 +60,8 @@ public enum UserNamespaceRestriction {
       case DISABLED, ROOT_ONLY -> allow();
       case APPARMOR -> allow() + ", or give the program an AppArmor profile with userns";
       case UNKNOWN ->
-          "run outside the container, or allow it to create user namespaces (its seccomp profile, or"
-              + " --privileged)";
+          "run outside the container, or allow it to create user namespaces (its seccomp profile,"
+              + " or --privileged)";
     };
   }
 

@@ -95,7 +95,8 @@ final class ProotBooter implements Booter {
             Set.of(),
             Set.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT)),
         List.of(probe.requirement()),
-        "subreaper and kill loop: processes are found through /proc, stopped, and killed until none is left",
+        "subreaper and kill loop: processes are found through /proc, stopped, and killed until none"
+            + " is left",
         PROFILE.startup());
   }
 

@@ -53,7 +53,8 @@ record ProotRootFs(SandboxSpec spec, SandboxFolder folder, Optional<Image> image
     return arguments;
   }
 
-  private static void bindHostFolder(String name, Path root, List<String> arguments) throws IOException {
+  private static void bindHostFolder(String name, Path root, List<String> arguments)
+      throws IOException {
     Path host = Path.of("/", name);
     if (Files.isSymbolicLink(host)) {
       Files.createSymbolicLink(root.resolve(name), Files.readSymbolicLink(host));
@@ -95,7 +96,8 @@ record ProotRootFs(SandboxSpec spec, SandboxFolder folder, Optional<Image> image
         throw new IOException("copying the image took longer than " + timeout);
       }
       if (process.exitValue() != 0) {
-        throw new IOException("the image cannot be copied: cp exited with status " + process.exitValue());
+        throw new IOException(
+            "the image cannot be copied: cp exited with status " + process.exitValue());
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -77,7 +77,8 @@ public final class SubprocessBooter implements Booter {
   @Override
   public AgentProcess boot(BootRequest booting) throws IOException {
     SandboxSpec spec = booting.spec();
-    if (spec.user().isPresent()) { // lets that user traverse to the workspace without listing the folder
+    if (spec.user()
+        .isPresent()) { // lets that user traverse to the workspace without listing the folder
       Files.setPosixFilePermissions(
           context.dataFolder(), PosixFilePermissions.fromString("rwx--x--x"));
     }

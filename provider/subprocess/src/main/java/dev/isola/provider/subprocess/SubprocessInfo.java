@@ -67,7 +67,8 @@ final class SubprocessInfo {
         List.of(prerequisite),
         namespaces
             ? "pid namespace: the kernel kills every process when the agent ends"
-            : "subreaper and kill loop: processes are found through /proc, stopped, and killed until none is left",
+            : "subreaper and kill loop: processes are found through /proc, stopped, and killed"
+                  + " until none is left",
         PROFILE.startup());
   }
 
