@@ -82,7 +82,7 @@ struct block *blocks_take(struct blocks *b)
     return block;
 }
 
-void blocks_give_back(struct blocks *b, struct block *used)
+void blocks_recycle(struct blocks *b, struct block *used)
 {
     if (used->capacity != FRAME_BUFFER) {
         block_free(used);

@@ -1,4 +1,4 @@
-/* Bytes on their way to a worker, in blocks. A worker reads a block where it lies; used ones are filled again. */
+/* Queue of received bytes for one worker, in blocks. The worker reads a block in place; used blocks are refilled. */
 #ifndef ISOLA_BLOCKS_H
 #define ISOLA_BLOCKS_H
 
@@ -14,11 +14,11 @@ struct blocks {
     struct block *first, *last, *spare;
 };
 
-/* Queues the payload of `f`: a large one by taking over the reader's buffer, a small one by copying it. */
+/* Queues the payload of `f`. A large payload takes over the reader's buffer, a small one is copied. */
 bool blocks_put(struct blocks *b, const struct frame *f);
-/* The oldest block, which is the caller's until it gives it back; NULL when there is none. */
+/* Removes and returns the oldest block, or NULL when the queue is empty. The caller returns it with blocks_recycle. */
 struct block *blocks_take(struct blocks *b);
-void blocks_give_back(struct blocks *b, struct block *used);
+void blocks_recycle(struct blocks *b, struct block *used);
 void blocks_free(struct blocks *b);
 
 #endif

@@ -35,7 +35,7 @@ static char **texts_of(struct fields f, enum tag tag)
 bool boot_read(int fd, struct boot *out, const char **problem)
 {
     uint8_t header[4];
-    *problem = "the boot record is missing or cut short";
+    *problem = "the boot record is missing or truncated";
     if (!read_fully(fd, header, sizeof header)) return false;
     size_t length = get_u32(header);
     if (length > RECORD_MAX) {
@@ -52,7 +52,7 @@ bool boot_read(int fd, struct boot *out, const char **problem)
     if (!fields_valid(f)) {
         *problem = "the boot record is damaged";
     } else if (!fields_find(f, T_SECRET, &secret) || secret.length != SECRET_SIZE) {
-        *problem = "the boot record has no secret of 32 bytes";
+        *problem = "the boot record has no 32-byte secret";
     } else {
         *out = (struct boot){.fields = f};
         memcpy(out->secret, secret.value, SECRET_SIZE);

@@ -1,21 +1,21 @@
-/* The boot record: what the agent is told once, over a descriptor, before it listens. */
+/* Boot record: the configuration the agent reads once from a descriptor before it listens. */
 #ifndef ISOLA_BOOT_H
 #define ISOLA_BOOT_H
 
 #include "wire.h"
 
 struct boot {
-    struct fields fields; /* all of it; lives as long as the agent */
+    struct fields fields; /* the whole record; lives as long as the agent */
     uint8_t secret[SECRET_SIZE];
     char *sandbox, *socket, *root, *mount, *cwd, *user, *lock;
     char **environment;
     uint64_t deadline_ms; /* 0 for none */
     bool has_linger;
     uint64_t linger_ms;
-    uint64_t namespaces; /* 0 none, 1 if they can be had, 2 required */
+    uint64_t namespaces; /* 0 none, 1 if available, 2 required */
 };
 
-/* Reads the record; a sentence in `problem` when it is no good. */
+/* Reads the record. Returns false and sets `problem` to a message when the record is invalid. */
 bool boot_read(int fd, struct boot *out, const char **problem);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Joins descriptors 0 and 1 to the agent's socket, where a container engine can start a process in a sandbox but hand
- * nothing else over. It knows no secret and understands nothing of what passes.
+ * Connects descriptors 0 and 1 to the agent's socket, for container engines that can start a process in a sandbox but
+ * cannot pass a descriptor to it. The bridge holds no secret and does not interpret the bytes.
  */
 #include "bridge.h"
 
@@ -42,7 +42,7 @@ static void *inwards(void *socket)
     static char buffer[PIECE];
     int fd = (int)(intptr_t)socket;
     copy(0, fd, buffer);
-    shutdown(fd, SHUT_WR); /* the agent closes then, and that ends us */
+    shutdown(fd, SHUT_WR); /* the agent then closes the socket, which ends this process */
     return NULL;
 }
 

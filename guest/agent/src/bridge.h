@@ -1,8 +1,11 @@
-/* Standard input and output as a way to the agent's socket. */
+/* Connects standard input and output to the agent's socket. */
 #ifndef ISOLA_BRIDGE_H
 #define ISOLA_BRIDGE_H
 
-/* Copies both ways until the agent closes; returns the exit code, 1 when nobody listens there. */
+/*
+ * Copies in both directions until the agent closes the socket. Returns the exit code: 1 when the agent is not
+ * listening.
+ */
 int bridge(const char *path);
 
 #endif

@@ -12,29 +12,29 @@
 #include <unistd.h>
 
 #include "loop.h"
-#include "outbox.h"
+#include "send_queue.h"
 #include "sha256.h"
 #include "stream_table.h"
 
 enum {
-    GREETERS_MAX = 8,
-    GREETING_LIMIT = 1024, /* longest payload of a peer that has proven nothing */
-    GREETING_SECONDS = 5,
-    OUTBOX_FULL = 256 << 10, /* bulk data waits above this: better in the socket's buffer than copied here */
-    SOCKET_BUFFER = 4 << 20, /* a whole window fits: fewer turns for both sides */
+    HANDSHAKES_MAX = 8,
+    HANDSHAKE_PAYLOAD_MAX = 1024, /* longest payload accepted from an unauthenticated peer */
+    HANDSHAKE_SECONDS = 5,
+    QUEUE_FULL = 256 << 10,  /* bulk data waits above this size: it is better left in the socket's buffer than copied */
+    SOCKET_BUFFER = 4 << 20, /* holds a whole window, so both sides need fewer wake-ups */
     READ_PER_TURN = 1 << 20,
 };
 
 static const char MAGIC[] = "isola-agent";
-static const char SERVER_WORD[] = "isola-server";
+static const char SERVER_TEXT[] = "isola-server";
 
 struct peer {
     int in_fd, out_fd;
-    bool proven, fixed, repeat, dead;
-    struct watch in, out; /* `out` is used only where the two descriptors differ */
+    bool authenticated, fixed, repeat, dead;
+    struct watch in, out; /* `out` is used only when the two descriptors differ */
     struct timer timer;
     struct frame_reader reader;
-    struct outbox outbox;
+    struct send_queue queue;
     bool want_write;
     uint8_t nonce[NONCE_SIZE];
     uint64_t since_ns;
@@ -42,7 +42,7 @@ struct peer {
 };
 
 static struct watch listener = {.fd = -1};
-static struct peer *greeters;
+static struct peer *unauthenticated;
 static struct peer *server;
 static uint8_t secret_key[SECRET_SIZE];
 static const char *sandbox_id;
@@ -59,33 +59,33 @@ void connection_setup(const uint8_t *secret, const char *sandbox, const struct c
     events = e;
 }
 
-bool connection_present(void)
+bool connection_is_open(void)
 {
     return server != NULL;
 }
 
 /* ---- sending ---- */
 
-/* What could not go out at once goes when the loop is told that it can; we may be a worker. */
+/* Requests a write event for what could not be sent at once. May be called on a worker thread. */
 static bool sent(struct peer *p, bool ok)
 {
-    if (p->outbox.length && !p->outbox.held && !p->want_write) {
+    if (p->queue.length && !p->queue.corked && !p->want_write) {
         p->want_write = true;
         loop_wake();
     }
     return ok;
 }
 
-/* Returns false when the peer is gone or its outbox is beyond all bounds. */
+/* Returns false when the peer is gone or its send queue exceeds its bound. */
 static bool peer_send(struct peer *p, enum frame_type type, uint32_t stream, const void *head, size_t head_length,
                       const void *payload, size_t length)
 {
-    return sent(p, outbox_send(&p->outbox, type, stream, head, head_length, payload, length));
+    return sent(p, send_queue_send(&p->queue, type, stream, head, head_length, payload, length));
 }
 
 static bool send_failed(void)
 {
-    server->dead = true; /* noticed by connection_turn */
+    server->dead = true; /* connection_poll closes it */
     loop_wake();
     return false;
 }
@@ -100,30 +100,30 @@ bool connection_send(enum frame_type type, uint32_t stream, const void *head, si
 bool connection_send_pipe(enum frame_type type, uint32_t stream, int pipe, size_t length)
 {
     if (!server || server->dead) return false;
-    return sent(server, outbox_send_pipe(&server->outbox, type, stream, pipe, length)) || send_failed();
+    return sent(server, send_queue_send_pipe(&server->queue, type, stream, pipe, length)) || send_failed();
 }
 
-void connection_hold(void)
+void connection_cork(void)
 {
     pthread_mutex_lock(&stream_lock);
-    if (server) server->outbox.held = true;
+    if (server) server->queue.corked = true;
     pthread_mutex_unlock(&stream_lock);
 }
 
-void connection_let_go(void)
+void connection_uncork(void)
 {
     pthread_mutex_lock(&stream_lock);
-    if (server && server->outbox.held) {
-        server->outbox.held = false;
-        if (!server->dead && !sent(server, outbox_flush(&server->outbox))) send_failed();
-        streams_wake_senders(); /* when all of it is out, the loop will not be told that there is room */
+    if (server && server->queue.corked) {
+        server->queue.corked = false;
+        if (!server->dead && !sent(server, send_queue_flush(&server->queue))) send_failed();
+        streams_wake_senders(); /* if everything was sent, no write event follows to wake them */
     }
     pthread_mutex_unlock(&stream_lock);
 }
 
 bool connection_has_room(void)
 {
-    if (server && !server->dead && server->outbox.length < OUTBOX_FULL) return true;
+    if (server && !server->dead && server->queue.length < QUEUE_FULL) return true;
     room_wanted = true;
     return false;
 }
@@ -136,11 +136,11 @@ static void send_fields(struct peer *p, enum frame_type type, struct builder *b)
     builder_free(b);
 }
 
-/* Sends what is queued; true when the outbox is empty. With stream_lock held. */
+/* Sends what is queued. Returns true when the queue is empty. Requires stream_lock. */
 static bool flush(struct peer *p)
 {
-    if (!outbox_flush(&p->outbox)) p->dead = true;
-    return p->outbox.length == 0;
+    if (!send_queue_flush(&p->queue)) p->dead = true;
+    return p->queue.length == 0;
 }
 
 /* ---- peers ---- */
@@ -166,7 +166,7 @@ static void peer_free(struct peer *p)
         if (p->out_fd != p->in_fd) close(p->out_fd);
     }
     frame_reader_free(&p->reader);
-    outbox_free(&p->outbox);
+    send_queue_free(&p->queue);
     free(p);
 }
 
@@ -180,24 +180,24 @@ static void send_challenge(struct peer *p)
     send_fields(p, CHALLENGE, &b);
 }
 
-static void begin_greeting(struct peer *p)
+static void begin_handshake(struct peer *p)
 {
-    p->proven = false;
-    p->reader.limit = GREETING_LIMIT;
+    p->authenticated = false;
+    p->reader.limit = HANDSHAKE_PAYLOAD_MAX;
     p->since_ns = now_ns();
     if (getrandom(p->nonce, sizeof p->nonce, 0) != (ssize_t)sizeof p->nonce) {
         p->dead = true;
         return;
     }
     send_challenge(p);
-    timer_set(&p->timer, p->since_ns + (p->fixed ? 1u : GREETING_SECONDS) * 1000000000ull);
-    p->next = greeters;
-    greeters = p;
+    timer_set(&p->timer, p->since_ns + (p->fixed ? 1u : HANDSHAKE_SECONDS) * 1000000000ull);
+    p->next = unauthenticated;
+    unauthenticated = p;
 }
 
-static void leave_greeters(struct peer *p)
+static void remove_unauthenticated(struct peer *p)
 {
-    for (struct peer **at = &greeters; *at; at = &(*at)->next)
+    for (struct peer **at = &unauthenticated; *at; at = &(*at)->next)
         if (*at == p) {
             *at = p->next;
             p->next = NULL;
@@ -212,21 +212,21 @@ static void peer_gone(struct peer *p)
         server = NULL;
         streams_drop_all();
         pthread_mutex_unlock(&stream_lock);
-        streams_tell_dropped();
+        streams_notify_dropped();
         events->dropped();
     } else {
-        leave_greeters(p);
+        remove_unauthenticated(p);
     }
     if (p->fixed && p->repeat) {
-        /* The device stays; whoever comes next finds a fresh challenge. */
+        /* The device stays open; the next server finds a fresh challenge. */
         p->reader.start = p->reader.length = 0;
-        p->outbox.start = p->outbox.length = 0;
+        p->queue.start = p->queue.length = 0;
         p->want_write = false;
         p->dead = false;
-        /* Not watched until the timer looks again: with nobody at the other end it is always ready. */
+        /* Not watched until the timer fires: without a peer at the other end the device is always ready. */
         loop_forget(&p->in);
         loop_forget(&p->out);
-        begin_greeting(p);
+        begin_handshake(p);
         timer_set(&p->timer, now_ns() + 100000000ull);
         return;
     }
@@ -235,17 +235,17 @@ static void peer_gone(struct peer *p)
 
 void connection_drop(void)
 {
-    /* Only marked: we may be in the middle of reading its frames. connection_turn does the rest. */
+    /* Only marks it, since the caller may be reading its frames. connection_poll closes it. */
     if (server) server->dead = true;
     loop_wake();
 }
 
-static void greeting_timer(struct timer *t)
+static void handshake_timer(struct timer *t)
 {
     struct peer *p = (struct peer *)((char *)t - offsetof(struct peer, timer));
-    if (p->proven) return;
+    if (p->authenticated) return;
     if (p->fixed) {
-        if (p->outbox.length == 0) send_challenge(p);
+        if (p->queue.length == 0) send_challenge(p);
         update_watch(p);
         timer_set(&p->timer, now_ns() + 1000000000ull);
         return;
@@ -263,7 +263,7 @@ static void prove(const char *word, const uint8_t *first, const uint8_t *second,
     hmac_sha256(secret_key, SECRET_SIZE, text, word_length + 2 * NONCE_SIZE, out);
 }
 
-static bool greet(struct peer *p, const struct frame *f)
+static bool authenticate(struct peer *p, const struct frame *f)
 {
     struct fields fields = {f->payload, f->length};
     struct field nonce, proof;
@@ -272,12 +272,12 @@ static bool greet(struct peer *p, const struct frame *f)
     if (!fields_find(fields, T_NONCE, &nonce) || nonce.length != NONCE_SIZE) return false;
     if (!fields_find(fields, T_PROOF, &proof) || proof.length != PROOF_SIZE) return false;
     uint8_t expected[PROOF_SIZE];
-    prove(SERVER_WORD, p->nonce, nonce.value, expected);
+    prove(SERVER_TEXT, p->nonce, nonce.value, expected);
     if (!equal_in_constant_time(expected, proof.value, PROOF_SIZE)) return false;
 
     uint8_t ours[PROOF_SIZE];
     prove(MAGIC, nonce.value, p->nonce, ours);
-    leave_greeters(p);
+    remove_unauthenticated(p);
     timer_clear(&p->timer);
     if (server) {
         struct builder bye = {0};
@@ -294,7 +294,7 @@ static bool greet(struct peer *p, const struct frame *f)
     build_u64(&b, T_WINDOW, AGENT_WINDOW);
     build_u64(&b, T_UPTIME_MS, (now_ns() - agent_started_ns) / 1000000);
     send_fields(p, WELCOME, &b);
-    p->proven = true;
+    p->authenticated = true;
     p->reader.limit = FRAME_MAX;
     pthread_mutex_lock(&stream_lock);
     server = p;
@@ -305,7 +305,7 @@ static bool greet(struct peer *p, const struct frame *f)
 
 static bool handle(struct peer *p, const struct frame *f)
 {
-    if (!p->proven) return greet(p, f);
+    if (!p->authenticated) return authenticate(p, f);
     if (f->type == PING) {
         if (f->stream != 0 || f->length > 64) return false;
         pthread_mutex_lock(&stream_lock);
@@ -376,12 +376,12 @@ static void out_ready(struct watch *w, uint32_t what)
     peer_ready(p, what & EPOLLOUT);
 }
 
-void connection_turn(void)
+void connection_poll(void)
 {
     if (!server) return;
     pthread_mutex_lock(&stream_lock);
     bool dead = server->dead;
-    bool room = room_wanted && !dead && server->outbox.length < OUTBOX_FULL / 2;
+    bool room = room_wanted && !dead && server->queue.length < QUEUE_FULL / 2;
     if (room) room_wanted = false;
     pthread_mutex_unlock(&stream_lock);
     if (dead) {
@@ -397,16 +397,16 @@ static struct peer *peer_new(int in_fd, int out_fd)
     struct peer *p = calloc(1, sizeof *p);
     if (!p) return NULL;
     p->in_fd = in_fd;
-    p->out_fd = p->outbox.fd = out_fd;
+    p->out_fd = p->queue.fd = out_fd;
     p->in = (struct watch){.fd = in_fd, .ready = in_ready};
     p->out = (struct watch){.fd = out_fd, .ready = out_ready};
-    p->timer.fire = greeting_timer;
+    p->timer.fire = handshake_timer;
     return p;
 }
 
-static void greet_new(struct peer *p)
+static void start_handshake(struct peer *p)
 {
-    begin_greeting(p);
+    begin_handshake(p);
     if (p->dead)
         peer_gone(p);
     else
@@ -420,17 +420,17 @@ static void accept_ready(struct watch *w, uint32_t what)
     if (fd < 0) return;
     int count = 0;
     struct peer *oldest = NULL;
-    for (struct peer *p = greeters; p; p = p->next) {
+    for (struct peer *p = unauthenticated; p; p = p->next) {
         count++;
         if (!p->fixed) oldest = p; /* the list is newest first */
     }
-    if (count >= GREETERS_MAX && oldest) peer_gone(oldest);
+    if (count >= HANDSHAKES_MAX && oldest) peer_gone(oldest);
     int size = SOCKET_BUFFER;
     if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size) != 0)
-        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size); /* not root: as much as the system allows */
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size); /* without root: limited by net.core.wmem_max */
     struct peer *p = peer_new(fd, fd);
     if (p)
-        greet_new(p);
+        start_handshake(p);
     else
         close(fd);
 }
@@ -450,17 +450,17 @@ bool connection_fixed(int in_fd, int out_fd, bool repeat)
     if (!p) return false;
     p->fixed = true;
     p->repeat = repeat;
-    greet_new(p);
+    start_handshake(p);
     return true;
 }
 
-void connection_farewell(const char *reason)
+void connection_send_bye(const char *reason)
 {
     if (!server) return;
     struct builder b = {0};
     build_text(&b, T_REASON, reason);
     send_fields(server, BYE, &b);
-    for (int i = 0; i < 20 && server->outbox.length && !server->dead; i++) {
+    for (int i = 0; i < 20 && server->queue.length && !server->dead; i++) {
         struct pollfd ready = {.fd = server->out_fd, .events = POLLOUT};
         poll(&ready, 1, 10);
         pthread_mutex_lock(&stream_lock);

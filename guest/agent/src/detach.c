@@ -17,7 +17,7 @@
 #include "path.h"
 #include "process_stat.h"
 
-/* What the forked processes tell the launcher. */
+/* Messages from the forked processes to the launching process. */
 enum word { WORD_PID = 'P', WORD_READY = 'R', WORD_NO_NAMESPACES = 'N', WORD_FAILED = 'F' };
 struct message {
     enum word word;
@@ -34,7 +34,7 @@ static void tell(enum word word, pid_t pid, const char *text)
     struct message m = {.word = word, .pid = pid};
     snprintf(m.text, sizeof m.text, "%s", text);
     ssize_t ignored = write(report_fd, &m, sizeof m);
-    (void)ignored; /* the launcher is gone; the agent lives on its own */
+    (void)ignored; /* the launching process is gone; the agent continues without it */
 }
 
 void detach_ready(void)
@@ -68,7 +68,7 @@ static bool write_file(const char *path, const char *text)
     return ok;
 }
 
-/* For an ordinary user a user namespace comes first, in which it is still itself. */
+/* An unprivileged user needs a user namespace first, in which it keeps its own uid and gid. */
 static bool unshare_namespaces(void)
 {
     uid_t uid = geteuid();
@@ -84,32 +84,34 @@ static bool unshare_namespaces(void)
     return write_file("/proc/self/gid_map", line);
 }
 
-/* Our own view of processes; what we mount stays with us, what the host mounts still arrives. */
+/*
+ * Mounts /proc of the new pid namespace. Mounts of the host still propagate in, mounts made here do not propagate out.
+ */
 static bool mount_proc(void)
 {
     return mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0
            && mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0;
 }
 
-/* Makes something to mount on: a folder for a folder, an empty file for anything else. */
+/* Creates a mount point: a folder for a folder, an empty file for anything else. */
 static bool make_mount_point(const char *source, const char *destination)
 {
     struct stat s;
     if (stat(source, &s) != 0 || !path_make_parents(destination, 0755)) return false;
-    struct place place;
-    if (!path_place(destination, &place)) return false;
+    struct path_parent parent;
+    if (!path_resolve_parent(destination, &parent)) return false;
     bool ok = true;
     if (S_ISDIR(s.st_mode)) {
-        ok = mkdirat(place.folder, place.leaf, 0755) == 0 || errno == EEXIST;
+        ok = mkdirat(parent.folder, parent.leaf, 0755) == 0 || errno == EEXIST;
     } else {
-        int fd = openat(place.folder, place.leaf, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+        int fd = openat(parent.folder, parent.leaf, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
         if (fd >= 0)
             close(fd);
         else
             ok = errno == EEXIST;
     }
     int error = errno;
-    place_close(&place);
+    path_parent_close(&parent);
     errno = error;
     return ok;
 }
@@ -125,11 +127,11 @@ static bool bind_one(const char *source, const char *destination, bool read_only
     close(fd);
     if (!ok || !read_only) return ok;
 
-    fd = path_open(destination, O_PATH); /* what is mounted there now */
+    fd = path_open(destination, O_PATH); /* the mount that is there now */
     if (fd < 0) return false;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     struct statvfs v;
-    unsigned long kept = 0; /* flags an ordinary user may not take away */
+    unsigned long kept = 0; /* locked flags, which an unprivileged user may not clear */
     if (statvfs(path, &v) == 0)
         kept = (v.f_flag & ST_NOSUID ? MS_NOSUID : 0) | (v.f_flag & ST_NODEV ? MS_NODEV : 0)
                | (v.f_flag & ST_NOEXEC ? MS_NOEXEC : 0);
@@ -182,7 +184,7 @@ static bool reopen_root(const char *root)
     return true;
 }
 
-/* Puts back what was opened before its folder was covered. */
+/* Mounts a folder again that was opened before its parent was covered. */
 static bool put_back(int fd, char *path)
 {
     char from[64];
@@ -190,7 +192,7 @@ static bool put_back(int fd, char *path)
     return make_folders(path) && mount(from, path, NULL, MS_BIND | MS_REC, NULL) == 0;
 }
 
-/* Covers a folder with an empty one; what is to be kept, where it lies beneath, is put back in its place. */
+/* Covers a folder with an empty one, then mounts the kept folders beneath it again. */
 static bool hide(const char *folder, char **kept, int count)
 {
     int fds[KEPT_MAX];
@@ -226,7 +228,7 @@ static void hide_all(const struct boot *b)
     if (b->root && !reopen_root(b->root)) detach_failed("cannot open %s: %s", b->root, strerror(errno));
 }
 
-static void let_go_of_descriptors(void)
+static void redirect_to_null(void)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int i = 0; i < 3 && null >= 0; i++) dup2(null, i);
@@ -241,7 +243,7 @@ static unsigned long long start_time(pid_t pid)
     return process_stat_read(AT_FDCWD, name, &seen) ? seen.start : 0;
 }
 
-/* The launcher's end of one try. Exits unless the try failed for want of namespaces. */
+/* Waits for one attempt to start the agent. Exits, unless the attempt failed because namespaces are unavailable. */
 static void await_agent(int fd, pid_t child, bool namespaces)
 {
     struct message m;
@@ -269,7 +271,7 @@ static void await_agent(int fd, pid_t child, bool namespaces)
     exit(0);
 }
 
-/* Returns true in the agent. */
+/* Returns true in the agent's process. */
 static bool try_detach(const struct boot *b, bool namespaces)
 {
     int pair[2];
@@ -300,20 +302,21 @@ static bool try_detach(const struct boot *b, bool namespaces)
         _exit(0);
     }
     if (namespaces) {
-        /* What was opened before belongs to the host's mount namespace, where nothing of ours may be mounted. */
+        /* Descriptors opened before belong to the host's mount namespace, where the agent must not mount anything. */
         if (b->root && !reopen_root(b->root)) detach_failed("cannot open %s: %s", b->root, strerror(errno));
         bind_all(b->fields);
         hide_all(b);
     }
-    let_go_of_descriptors();
+    redirect_to_null();
     return true;
 }
 
 void detach(const struct boot *b)
 {
     if (b->namespaces > 0 && try_detach(b, true)) return;
-    if (b->namespaces == 2) detach_failed("a pid namespace is required and cannot be had here");
-    if (fields_has(b->fields, T_BIND)) detach_failed("mounts need a mount namespace, which cannot be had here");
+    if (b->namespaces == 2) detach_failed("a pid namespace is required but cannot be created on this machine");
+    if (fields_has(b->fields, T_BIND))
+        detach_failed("volumes require a mount namespace, which cannot be created on this machine");
     if (try_detach(b, false)) return;
     detach_failed("the agent could not detach");
 }

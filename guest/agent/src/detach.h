@@ -1,6 +1,6 @@
 /*
- * From a launcher's child to a process of its own: detached, in a pid and mount namespace where they can be had.
- * As PID 1 of a namespace the agent's end is the end of everything beneath it; the kernel sees to that.
+ * Detaches the agent from the process that started it, into its own pid and mount namespace where available. When the
+ * agent is PID 1 of a pid namespace, the kernel kills every process in it when the agent ends.
  */
 #ifndef ISOLA_DETACH_H
 #define ISOLA_DETACH_H
@@ -10,15 +10,15 @@
 #include "boot.h"
 
 /*
- * Forks. Returns in the agent's process only; the launcher prints one line and exits once the agent calls
- * detach_ready, or failed.
+ * Forks. Returns in the agent's process only. The first process prints one line and exits once the agent calls
+ * detach_ready or detach_failed.
  */
 void detach(const struct boot *b);
-/* Tells the launcher that the agent is serving. */
+/* Reports to the first process that the agent is serving. */
 void detach_ready(void);
-/* Tells the launcher why it is not, and exits. */
+/* Reports to the first process why the agent cannot serve, and exits. */
 _Noreturn void detach_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Tries whether a pid and mount namespace can be had here. */
+/* Returns whether a pid and mount namespace can be created here. */
 bool namespaces_available(void);
 
 #endif

@@ -12,21 +12,21 @@
 
 #define SECOND 1000000000ull
 #define TICK 20000000ull
-#define FULL (64u << 10) /* less room than this is none */
+#define FULL (64u << 10) /* less free space than this counts as full */
 
-/* Everything the sandbox can write that stays, seen in one place. */
+/* View of everything persistent that the sandbox can write. */
 static const char LAYER[] = "/.isola/layer";
 
 /*
- * Where a container engine made the root there is no such place. Then the root is searched for what was changed since the
- * sandbox was made: the image's own files have not been, and nobody can set the time of a change.
+ * A root created by a container engine has no such view. There, the agent searches the root for files changed since the
+ * sandbox was created: files of the image have not changed, and no process can set a ctime.
  */
 static const char ROOT[] = "/";
 static uint64_t changed_since; /* 0 where there is a layer */
 
 static uint64_t limit;
 static bool own;
-static atomic_ullong used, promised, refusals;
+static atomic_ullong used, reserved, refusals;
 static atomic_bool measured;
 
 void disk_set_limit(uint64_t bytes, uint64_t since_ns)
@@ -36,16 +36,16 @@ void disk_set_limit(uint64_t bytes, uint64_t since_ns)
     limit = bytes;
     if (stat(LAYER, &s) == 0 && S_ISDIR(s.st_mode)) return;
     clock_gettime(CLOCK_REALTIME, &now);
-    /* Files bear a time that is a tick behind the clock. */
+    /* File timestamps can be one clock tick behind. */
     changed_since = since_ns ? since_ns : (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec - TICK;
 }
 
-void disk_set_own(void)
+void disk_set_kernel_limited(void)
 {
     own = true;
 }
 
-bool disk_is_own(void)
+bool disk_is_kernel_limited(void)
 {
     return own;
 }
@@ -98,26 +98,26 @@ static uint64_t bytes_written(void)
 
 static pthread_mutex_t measuring = PTHREAD_MUTEX_INITIALIZER;
 
-/* What operations took before is on the disk by now, or soon. */
+/* Bytes reserved before the measurement are part of it by now. */
 uint64_t disk_measure(void)
 {
     struct statvfs s;
     if (own) return statvfs(LAYER, &s) == 0 ? (uint64_t)(s.f_blocks - s.f_bfree) * s.f_frsize : 0;
     pthread_mutex_lock(&measuring);
-    uint64_t done = atomic_load(&promised);
+    uint64_t done = atomic_load(&reserved);
     uint64_t bytes = bytes_written();
     atomic_store(&used, bytes);
-    atomic_fetch_sub(&promised, done);
+    atomic_fetch_sub(&reserved, done);
     atomic_store(&measured, true);
     pthread_mutex_unlock(&measuring);
     return bytes;
 }
 
-bool disk_take(uint64_t bytes)
+bool disk_reserve(uint64_t bytes)
 {
     if (!limit) return true;
     if (!atomic_load(&measured)) disk_measure();
-    uint64_t taken = atomic_fetch_add(&promised, bytes) + bytes;
+    uint64_t taken = atomic_fetch_add(&reserved, bytes) + bytes;
     if (atomic_load(&used) + taken <= limit) return true;
     if (disk_measure() + bytes <= limit) return true;
     disk_refused();

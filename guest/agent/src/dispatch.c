@@ -8,7 +8,7 @@
 #include "stream_table.h"
 #include "worker.h"
 
-/* The operations that may block, and so run on a worker. */
+/* Operations that may block and therefore run on a worker thread. */
 static void (*const blocking[])(const struct request *) = {
     [OP_STAT] = operate_stat,       [OP_LIST] = operate_list,       [OP_READ] = operate_read,
     [OP_WRITE] = operate_write,     [OP_MKDIR] = operate_mkdir,     [OP_MOVE] = operate_move,
@@ -58,7 +58,7 @@ static void request(struct stream *s, unsigned operation, struct fields fields)
     if (operation < BLOCKING_COUNT && blocking[operation]) {
         worker_run(blocking[operation], s, (enum operation)operation, fields);
     } else {
-        stream_error(s, E_UNSUPPORTED, 0, "this agent does not know operation %u", operation);
+        stream_error(s, E_UNSUPPORTED, 0, "unknown operation %u", operation);
         stream_release(s);
     }
 }
@@ -75,7 +75,7 @@ void dispatch_frame(const struct frame *f)
         else
             ok = false;
     } else {
-        ok = f->stream != 0 && streams_take(f);
+        ok = f->stream != 0 && streams_dispatch(f);
     }
     if (!ok) connection_drop();
 }

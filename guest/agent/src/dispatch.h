@@ -1,4 +1,4 @@
-/* Hands each frame of the proven connection to the part that serves it. */
+/* Dispatches each frame of the authenticated connection to the module that handles it. */
 #ifndef ISOLA_DISPATCH_H
 #define ISOLA_DISPATCH_H
 

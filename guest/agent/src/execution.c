@@ -18,18 +18,18 @@
 
 enum {
     RUNNING_MAX = 4096,
-    ENDED_MAX = 64,           /* how many that ended stay, */
-    ENDED_LATELY_MS = 30000,  /* beside all that ended so lately, */
-    ENDED_MOST = 256,         /* but never more than this */
-    ENDED_JOURNAL = 16 << 20, /* what all of them keep of their output */
+    ENDED_MAX = 64,            /* how many ended executions are kept, */
+    ENDED_RECENTLY_MS = 30000, /* in addition to all that ended this recently, */
+    ENDED_HARD_MAX = 256,      /* but never more than this */
+    ENDED_JOURNAL = 16 << 20,  /* journal bytes kept for all ended executions together */
     JOURNAL_DEFAULT = 1 << 20,
     JOURNAL_MAX = 16 << 20,
     JOURNAL_MIN = 16 << 10,
-    DRAIN_IDLE_MS = 100, /* how long to wait for output when something else holds the pipe */
-    DRAIN_MOST_MS = 2000,
-    OBEY_MS = 3000,      /* how long a supervisor may take to end everything */
-    START_MS = 250,      /* how long a supervisor may take to say that the command has started */
-    PIPE_MOST = 1 << 20, /* what a pipe can hold that was written before the leader ended */
+    DRAIN_IDLE_MS = 100, /* how long to wait for output while another process holds the pipe open */
+    DRAIN_MAX_MS = 2000,
+    KILL_TREE_MS = 3000,         /* how long a supervisor may take to kill its tree */
+    START_MS = 250,              /* how long a supervisor may take to report that the command has started */
+    PIPE_CAPACITY_MAX = 1 << 20, /* what a pipe can hold that was written before the leader ended */
 };
 
 #define MS 1000000ull
@@ -38,12 +38,12 @@ struct execution *executions;
 static struct execution **executions_end = &executions;
 static uint64_t next_id = 1;
 static int running;
-static bool tidy_due;
+static bool evict_due;
 static const struct execution_defaults *defaults;
 
-void tidy_later(void)
+void evict_later(void)
 {
-    tidy_due = true;
+    evict_due = true;
 }
 
 void executions_setup(const struct execution_defaults *d)
@@ -65,7 +65,7 @@ struct execution *find_execution(uint64_t id)
     return e && e->started ? e : NULL;
 }
 
-/* ---- the end ---- */
+/* ---- end of an execution ---- */
 
 void close_watch(struct watch *w)
 {
@@ -106,14 +106,14 @@ bool outputs_open(const struct execution *e)
 }
 
 /*
- * Old ended executions go; those whose pipe is still held by somebody stay, or that somebody would get SIGPIPE.
- * Done once per turn, so that nothing is freed under a caller's hands.
+ * Evicts old ended executions. One whose pipe is still open in another process stays, because closing it would send
+ * that process SIGPIPE. Runs once per loop iteration, so that callers never see an execution freed.
  */
-void executions_tidy(void)
+void executions_evict(void)
 {
     enforce_disk();
-    if (!tidy_due) return;
-    tidy_due = false;
+    if (!evict_due) return;
+    evict_due = false;
     int ended = 0;
     size_t kept = 0;
     for (struct execution *e = executions; e; e = e->next)
@@ -125,13 +125,13 @@ void executions_tidy(void)
     for (struct execution *e = executions; e && (ended > ENDED_MAX || kept > ENDED_JOURNAL);) {
         struct execution *next = e->next;
         if (e->finished && !e->attachments && !outputs_open(e) && e->control.fd < 0) {
-            bool lately = now - e->ended_ns < ENDED_LATELY_MS * MS;
+            bool recently = now - e->ended_ns < ENDED_RECENTLY_MS * MS;
             if (kept > ENDED_JOURNAL) {
                 kept -= e->journal.kept;
                 journal_trim(&e->journal, 0);
                 kept += e->journal.kept;
             }
-            if (ended > ENDED_MOST || (ended > ENDED_MAX && !lately)) {
+            if (ended > ENDED_HARD_MAX || (ended > ENDED_MAX && !recently)) {
                 ended--;
                 kept -= e->journal.kept;
                 forget(e);
@@ -141,7 +141,7 @@ void executions_tidy(void)
     }
 }
 
-/* By the signal itself, or by a shell's word for it. */
+/* Ended by the signal itself, or with the exit code that a shell reports for it. */
 static bool ended_by(int status, int signal_number)
 {
     return WIFSIGNALED(status) ? WTERMSIG(status) == signal_number : WEXITSTATUS(status) == 128 + signal_number;
@@ -177,7 +177,7 @@ void build_counts(const struct execution *e, struct builder *b)
     build_u64(b, T_OFFSET, e->journal.end);
 }
 
-/* How often limits were met while it ran: not by it alone, where several run at once. */
+/* Counts the limits reached while the execution ran. Concurrent executions may have reached them too. */
 static void note_limits(struct execution *e)
 {
     struct limit_counts now = limits_read();
@@ -197,43 +197,43 @@ static void finish(struct execution *e)
     timer_clear(&e->timeout);
     timer_clear(&e->drain);
     close_input(e);
-    if (e->terminal_fd >= 0) { /* whoever is left on the terminal gets a hang-up */
+    if (e->terminal_fd >= 0) { /* processes still on the terminal get SIGHUP */
         e->terminal_fd = e->input.fd = -1;
         close_watch(&e->outputs[0].watch);
     }
     end_attachments(e);
-    tidy_due = true;
+    evict_due = true;
 }
 
 /*
- * The command is over once its leader has ended and its output is drained. Where something else holds a pipe open
- * there is no end of file: then it is over when nothing came for a while. A slow reader is no reason to give up on
- * what the leader left in the pipe; somebody else who never stops writing is.
+ * Ends the execution once its leader has ended and its output is drained. While another process holds a pipe open there
+ * is no end of file; the execution then ends when no output arrives for a while. A slow reader does not cut off what
+ * the leader left in the pipe; a process that never stops writing does.
  */
-void consider_end(struct execution *e)
+void finish_if_drained(struct execution *e)
 {
     if (!e->leader_ended || e->finished) return;
-    bool dry = true;
+    bool drained = true;
     for (int i = 0; i < 2; i++)
-        if (e->outputs[i].watch.fd >= 0 && !e->outputs[i].dry) dry = false;
+        if (e->outputs[i].watch.fd >= 0 && !e->outputs[i].drained) drained = false;
     uint64_t now = now_ns();
-    uint64_t latest = e->ended_ns + DRAIN_MOST_MS * MS;
+    uint64_t latest = e->ended_ns + DRAIN_MAX_MS * MS;
     if (!outputs_open(e)) {
         finish(e);
-    } else if (dry) {
+    } else if (drained) {
         uint64_t quiet_from = e->last_output_ns > e->ended_ns ? e->last_output_ns : e->ended_ns;
         uint64_t until = quiet_from + DRAIN_IDLE_MS * MS;
         if (now >= until || now >= latest)
             finish(e);
         else
             timer_set(&e->drain, until < latest ? until : latest);
-    } else if (now >= latest && e->journal.end - e->end_mark > 2 * PIPE_MOST) {
+    } else if (now >= latest && e->journal.end - e->offset_at_exit > 2 * PIPE_CAPACITY_MAX) {
         finish(e);
     }
 }
 
-/* Somebody in the sandbox may have stopped it; then neither its word nor an order would ever come through. */
-static void keep_going(const struct execution *e)
+/* A process of the sandbox may have stopped the supervisor, which could then neither report nor receive an order. */
+static void ensure_running(const struct execution *e)
 {
     if (e->supervisor > 0 && e->control.fd >= 0) kill(e->supervisor, SIGCONT);
 }
@@ -242,9 +242,9 @@ static void drain_fired(struct timer *t)
 {
     struct execution *e = (struct execution *)((char *)t - offsetof(struct execution, drain));
     if (e->started) {
-        consider_end(e);
+        finish_if_drained(e);
     } else {
-        keep_going(e);
+        ensure_running(e);
         timer_set(t, now_ns() + START_MS * MS);
     }
 }
@@ -255,15 +255,15 @@ static void leader_ended(struct execution *e, const struct report *r)
     e->leader_ended = true;
     e->end = *r;
     e->ended_ns = now_ns();
-    e->end_mark = e->journal.end;
+    e->offset_at_exit = e->journal.end;
     note_limits(e);
     timer_clear(&e->timeout);
-    for (int i = 0; i < 2; i++) e->outputs[i].dry = false;
+    for (int i = 0; i < 2; i++) e->outputs[i].drained = false;
     pump(e);
-    consider_end(e);
+    finish_if_drained(e);
 }
 
-/* Where orphans leave their tree, what is left of an execution is not beneath its supervisor, which may be gone. */
+/* On kernels where orphans leave their tree, remaining processes are not beneath the supervisor, which may be gone. */
 static void order_orphans(const struct execution *e, enum order_kind kind, int signal_number)
 {
     bool kill_all = kind == ORDER_KILL_TREE;
@@ -276,22 +276,22 @@ void order(struct execution *e, enum order_kind kind, int signal_number)
 {
     if (e->control.fd < 0 && !tree_keeps_orphans()) order_orphans(e, kind, signal_number);
     struct order o = {kind, signal_number};
-    keep_going(e);
-    if (kind == ORDER_KILL_TREE && !e->to_die) {
-        e->to_die = true;
-        timer_set(&e->timeout, now_ns() + OBEY_MS * MS);
+    ensure_running(e);
+    if (kind == ORDER_KILL_TREE && !e->kill_pending) {
+        e->kill_pending = true;
+        timer_set(&e->timeout, now_ns() + KILL_TREE_MS * MS);
     }
     ssize_t ignored = e->control.fd < 0 ? 0 : send(e->control.fd, &o, sizeof o, MSG_NOSIGNAL | MSG_DONTWAIT);
-    (void)ignored; /* the supervisor is gone, and with it everything beneath */
+    (void)ignored; /* the supervisor is gone, and with it its tree */
 }
 
-/* Once per turn: whoever fills the disk is ended. */
+/* Kills running commands when the disk limit is exceeded. Called once per loop iteration. */
 static void enforce_disk(void)
 {
     const pid_t *helpers;
-    if (running || sudo_helpers(&helpers)) limits_look_soon();
-    if (!limits_disk_filled()) return;
-    sudo_end_all();
+    if (running || sudo_helpers(&helpers)) limits_check_soon();
+    if (!limits_disk_exceeded()) return;
+    sudo_kill_all();
     for (struct execution *e = executions; e; e = e->next)
         if (e->started && !e->leader_ended) order(e, ORDER_KILL_TREE, 0);
 }
@@ -299,22 +299,22 @@ static void enforce_disk(void)
 static void timeout_fired(struct timer *t)
 {
     struct execution *e = (struct execution *)((char *)t - offsetof(struct execution, timeout));
-    if (!e->to_die) {
+    if (!e->kill_pending) {
         e->timed_out = true;
         order(e, ORDER_KILL_TREE, 0);
     } else if (e->supervisor > 0 && e->control.fd >= 0) {
-        kill(e->supervisor, SIGKILL); /* it is kept from obeying; what it watched comes to us */
+        kill(e->supervisor, SIGKILL); /* it cannot act; its children are reparented to the agent */
     }
 }
 
-/* ---- the supervisor's word ---- */
+/* ---- reports of the supervisor ---- */
 
 static void failed(struct execution *e, const struct report *r)
 {
     struct stream *s = e->attachments ? e->attachments->stream : NULL;
     while (e->attachments) detach_reader(e->attachments);
     if (r->error_number == EAGAIN) {
-        supervisors_dismiss();
+        supervisors_end_idle();
         process_limit_starved();
     }
     if (s) launch_error(s, &e->description, r->stage, r->error_number);
@@ -335,7 +335,7 @@ static void started(struct execution *e, const struct report *r)
         stream_post(a->stream, RESPONSE, b.data, b.length, NULL, 0);
     builder_free(&b);
     timer_clear(&e->drain);
-    if (e->typed.length || e->input_eof) write_input(e);
+    if (e->pending_input.length || e->input_eof) write_input(e);
 }
 
 static void watch_outputs(struct execution *e)
@@ -344,13 +344,13 @@ static void watch_outputs(struct execution *e)
         if (e->outputs[i].watch.fd >= 0) loop_watch(&e->outputs[i].watch, EPOLLIN);
 }
 
-/* A short command's start, output and end go out together: whoever waits for it is woken once. */
+/* Sends the start, output and end of a short command in one write, so that the client wakes once. */
 static void ended(struct execution *e, const struct report *r)
 {
-    connection_hold();
+    connection_cork();
     if (!e->started) started(e, r);
     leader_ended(e, r);
-    connection_let_go();
+    connection_uncork();
 }
 
 static void free_supervisor(struct execution *e)
@@ -359,7 +359,7 @@ static void free_supervisor(struct execution *e)
     supervisor_free(e->supervisor, e->control.fd);
     e->control.fd = -1;
     e->supervisor = 0;
-    tidy_due = true;
+    evict_due = true;
 }
 
 static void control_ready(struct watch *w, uint32_t what)
@@ -400,8 +400,8 @@ static void control_ready(struct watch *w, uint32_t what)
         ended(e, &r);
         kill_strays();
     } else {
-        consider_end(e);
-        tidy_due = true;
+        finish_if_drained(e);
+        evict_due = true;
     }
 }
 
@@ -409,7 +409,7 @@ bool is_supervisor(pid_t pid)
 {
     for (struct execution *e = executions; e; e = e->next)
         if (e->supervisor == pid && e->control.fd >= 0) return true;
-    return tree_is_apart(pid) || sudo_is_helper(pid);
+    return tree_is_excluded(pid) || sudo_is_helper(pid);
 }
 
 static void strays_fired(struct timer *t)
@@ -452,15 +452,15 @@ static void describe(struct execution *e, struct fields request)
 
 void execution_start(struct stream *s, struct fields request)
 {
-    sudo_offer();
+    sudo_update();
     if (running >= RUNNING_MAX) {
-        stream_error(s, E_LIMIT, EAGAIN, "%d commands are running already; end some first", RUNNING_MAX);
+        stream_error(s, E_LIMIT, EAGAIN, "%d commands are already running; end some of them first", RUNNING_MAX);
         stream_release(s);
         return;
     }
     struct execution *e = calloc(1, sizeof *e);
     struct prepared p;
-    if (!e || !launch_prepare(&p, s, request, defaults, next_id)) { /* has answered */
+    if (!e || !launch_prepare(&p, s, request, defaults, next_id)) { /* launch_prepare has sent the error */
         if (!e) stream_error(s, E_LIMIT, ENOMEM, "the agent is out of memory");
         stream_release(s);
         free(e);

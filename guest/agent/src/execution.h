@@ -1,4 +1,4 @@
-/* Commands: starting, their output, attaching to them, signalling them, their end. Main thread only. */
+/* Executions: start, output, attach, signals, end. Main thread only. */
 #ifndef ISOLA_EXECUTION_H
 #define ISOLA_EXECUTION_H
 
@@ -10,8 +10,8 @@
 /* From the boot record; set once. */
 struct execution_defaults {
     char **environment;        /* K=V, NULL-terminated */
-    struct fields boot;        /* RLIMIT fields that every command starts from */
-    struct rlimit descriptors; /* what the agent itself was given before it took more */
+    struct fields boot;        /* RLIMIT fields applied to every command */
+    struct rlimit descriptors; /* the agent's own limit before it raised it */
 };
 void executions_setup(const struct execution_defaults *defaults);
 
@@ -21,10 +21,10 @@ void execution_list(struct stream *s, struct fields request);
 void execution_signal(struct stream *s, struct fields request);
 void execution_resize(struct stream *s, struct fields request);
 
-/* There is room in the outbox again. */
+/* The send queue has room again. */
 void executions_resume(void);
-/* Called once per turn of the loop: forgets what is old. */
-void executions_tidy(void);
+/* Called once per iteration of the event loop: evicts old executions. */
+void executions_evict(void);
 /* A child of the agent ended. */
 void executions_reaped(pid_t pid, int status);
 

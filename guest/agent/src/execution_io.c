@@ -1,4 +1,4 @@
-/* Output from the pipes through the journal to the readers, and what they type the other way. */
+/* Moves output from the pipes through the journal to attached streams, and input in the other direction. */
 #include "execution_internal.h"
 
 #include <errno.h>
@@ -7,9 +7,9 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-enum { READ_PER_TURN = 256 << 10, OUTPUT_HEAD = 17, TYPED_MOST = 16 * AGENT_WINDOW };
+enum { READ_PER_TURN = 256 << 10, OUTPUT_HEAD = 17, PENDING_INPUT_MAX = 16 * AGENT_WINDOW };
 
-/* What attached readers still need: nothing before this offset may be thrown away. */
+/* Returns the lowest offset that attached streams still need; the journal must keep everything from there on. */
 static uint64_t needed_from(const struct execution *e)
 {
     uint64_t needed = UINT64_MAX;
@@ -45,13 +45,13 @@ static bool send_output(struct attachment *a)
     return true;
 }
 
-/* Asks for more output, or not; a terminal's descriptor also carries what is typed. */
+/* Enables or disables reading. A terminal's descriptor carries the input too. */
 static void watch_output(struct execution *e, struct output *o, uint32_t wanted)
 {
-    loop_watch(&o->watch, wanted | (e->terminal_fd >= 0 && e->typed.length ? EPOLLOUT : 0));
+    loop_watch(&o->watch, wanted | (e->terminal_fd >= 0 && e->pending_input.length ? EPOLLOUT : 0));
 }
 
-/* Reads once; false when there is nothing to read, or no room for it. */
+/* Reads once. Returns false when there is nothing to read or no room in the journal. */
 static bool read_output(struct execution *e, struct output *o)
 {
     size_t available;
@@ -66,23 +66,23 @@ static bool read_output(struct execution *e, struct output *o)
     }
     ssize_t n = read(o->watch.fd, room, available);
     if (n < 0 && errno == EINTR) return true;
-    o->dry = n < 0 && errno == EAGAIN;
-    if (o->dry) {
+    o->drained = n < 0 && errno == EAGAIN;
+    if (o->drained) {
         watch_output(e, o, EPOLLIN);
         return false;
     }
-    if (n <= 0) { /* EIO is how a terminal says that nobody has it open any more */
+    if (n <= 0) { /* a terminal reports EIO once no process has it open */
         if (e->terminal_fd >= 0) {
             e->input.fd = -1;
             e->terminal_fd = -1;
-            ring_free(&e->typed);
+            ring_free(&e->pending_input);
         }
         close_watch(&o->watch);
         return false;
     }
     if (discard) return true;
     if (!o->grown && (size_t)n >= 32768) {
-        o->grown = true; /* it writes much: a larger pipe saves turns */
+        o->grown = true; /* busy output: a larger pipe saves wake-ups */
         fcntl(o->watch.fd, F_SETPIPE_SZ, 256 << 10);
     }
     journal_filled(&e->journal, (size_t)n, time);
@@ -97,10 +97,10 @@ static void send_all(struct execution *e)
         while (send_output(a)) {}
 }
 
-/* Moves output from the pipes to the journal and on to the readers, as far as it goes without waiting. */
+/* Moves output from the pipes to the journal and on to the attached streams, as far as possible without blocking. */
 void pump(struct execution *e)
 {
-    if (!e->started) return; /* the answer comes before the output */
+    if (!e->started) return; /* RESPONSE precedes the output */
     for (int i = 0; i < 2; i++) {
         struct output *o = &e->outputs[i];
         uint64_t before = e->journal.end;
@@ -121,8 +121,8 @@ void output_ready(struct watch *w, uint32_t what)
     struct output *o = (struct output *)((char *)w - offsetof(struct output, watch));
     struct execution *e = o->execution;
     pump(e);
-    consider_end(e);
-    if (e->finished && !outputs_open(e)) tidy_later();
+    finish_if_drained(e);
+    if (e->finished && !outputs_open(e)) evict_later();
 }
 
 void executions_resume(void)
@@ -131,7 +131,7 @@ void executions_resume(void)
         next = e->next;
         if (!e->attachments) continue;
         pump(e);
-        consider_end(e);
+        finish_if_drained(e);
     }
 }
 
@@ -140,32 +140,32 @@ void executions_resume(void)
 void close_input(struct execution *e)
 {
     if (e->terminal_fd < 0) close_watch(&e->input);
-    ring_free(&e->typed);
+    ring_free(&e->pending_input);
 }
 
 void write_input(struct execution *e)
 {
-    while (e->typed.length && e->input.fd >= 0) {
-        ssize_t n = write(e->input.fd, ring_head(&e->typed), e->typed.length);
+    while (e->pending_input.length && e->input.fd >= 0) {
+        ssize_t n = write(e->input.fd, ring_head(&e->pending_input), e->pending_input.length);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0 && errno == EAGAIN) break;
-        size_t gone = n < 0 ? e->typed.length : (size_t)n; /* nobody reads any more: throw it away */
-        ring_drop(&e->typed, gone);
-        e->typed_ungranted += gone;
+        size_t gone = n < 0 ? e->pending_input.length : (size_t)n; /* the reader is gone: discard all of it */
+        ring_drop(&e->pending_input, gone);
+        e->input_ungranted += gone;
         if (n < 0) {
             close_input(e);
             break;
         }
     }
-    if (e->typed_credit && e->typed_ungranted >= AGENT_WINDOW / 4) {
-        stream_grant(e->typed_credit, e->typed_ungranted);
-        e->typed_ungranted = 0;
+    if (e->input_stream && e->input_ungranted >= AGENT_WINDOW / 4) {
+        stream_grant(e->input_stream, e->input_ungranted);
+        e->input_ungranted = 0;
     }
     if (e->input.fd < 0) return;
     if (e->terminal_fd >= 0) {
         struct output *o = &e->outputs[0];
         if (o->watch.added) watch_output(e, o, o->watch.events & EPOLLIN);
-    } else if (e->typed.length) {
+    } else if (e->pending_input.length) {
         loop_watch(&e->input, EPOLLOUT);
     } else if (e->input_eof) {
         close_input(e);
@@ -200,11 +200,11 @@ void detach_reader(struct attachment *a)
             *at = a->next;
             break;
         }
-    if (e->typed_credit == a->stream) e->typed_credit = NULL;
+    if (e->input_stream == a->stream) e->input_stream = NULL;
     free(a);
 }
 
-/* Ends the attachments that have read everything. */
+/* Ends the attachments that have received all output. */
 void end_attachments(struct execution *e)
 {
     for (struct attachment *a = e->attachments, *next; a; a = next) {
@@ -225,20 +225,20 @@ static void attachment_data(void *context, const uint8_t *bytes, size_t length)
     struct attachment *a = context;
     struct execution *e = a->execution;
     if (e->input.fd < 0 || e->input_eof) {
-        stream_grant(a->stream, length); /* nobody reads it; the sender need not wait */
+        stream_grant(a->stream, length); /* discarded, so the sender gets its credit back */
         return;
     }
-    if (e->typed_credit != a->stream) {
-        if (e->typed_credit) stream_grant(e->typed_credit, e->typed_ungranted);
-        e->typed_credit = a->stream;
-        e->typed_ungranted = 0;
+    if (e->input_stream != a->stream) {
+        if (e->input_stream) stream_grant(e->input_stream, e->input_ungranted);
+        e->input_stream = a->stream;
+        e->input_ungranted = 0;
     }
-    if (ring_put(&e->typed, bytes, length, TYPED_MOST)) {
+    if (ring_put(&e->pending_input, bytes, length, PENDING_INPUT_MAX)) {
         write_input(e);
     } else {
         struct stream *s = a->stream;
         detach_reader(a);
-        stream_error(s, E_LIMIT, 0, "too many writers wait for the command to read its input");
+        stream_error(s, E_LIMIT, 0, "too much pending input: the command does not read its standard input");
     }
 }
 
@@ -255,14 +255,14 @@ static void attachment_credit(void *context)
     struct attachment *a = context;
     struct execution *e = a->execution;
     pump(e);
-    consider_end(e);
+    finish_if_drained(e);
 }
 
 static void let_go(struct execution *e)
 {
-    pump(e); /* nobody may be waiting for the journal any more */
-    consider_end(e);
-    tidy_later();
+    pump(e); /* the journal may no longer have to wait for this reader */
+    finish_if_drained(e);
+    evict_later();
 }
 
 static void attachment_cancel(void *context)
@@ -270,7 +270,7 @@ static void attachment_cancel(void *context)
     struct attachment *a = context;
     struct execution *e = a->execution;
     struct stream *s = a->stream;
-    if (!e->started) order(e, ORDER_KILL_TREE, 0); /* the server does not know its name and could never end it */
+    if (!e->started) order(e, ORDER_KILL_TREE, 0); /* the server has no execution id with which to end it */
     detach_reader(a);
     stream_error(s, E_CANCELLED, 0, "detached");
     let_go(e);
@@ -293,6 +293,6 @@ struct attachment *attach(struct execution *e, struct stream *s, uint64_t offset
     if (!a) return NULL;
     *a = (struct attachment){.stream = s, .execution = e, .offset = offset, .lossy = lossy, .next = e->attachments};
     e->attachments = a;
-    stream_own(s, &attachment_owner, a);
+    stream_set_owner(s, &attachment_owner, a);
     return a;
 }

@@ -30,7 +30,10 @@ static void free_list(char **list)
     free(list);
 }
 
-/* All fields with `tag` as C strings, with room for `more`; NULL when memory is short or one holds a NUL. */
+/*
+ * Returns all fields with `tag` as C strings, with room for `more`. NULL when out of memory or when a field contains
+ * NUL.
+ */
 static char **collect(struct fields f, enum tag tag, size_t more)
 {
     size_t count = 0, position = 0;
@@ -62,7 +65,7 @@ static const char *value_of(char **environment, const char *name)
     return NULL;
 }
 
-/* Sets K=V; takes `entry`, which may be NULL when memory was short. */
+/* Sets K=V. Takes ownership of `entry`, which is NULL when out of memory. */
 static bool put(char **environment, char *entry, bool replace)
 {
     if (!entry) return false;
@@ -85,7 +88,7 @@ static char *entry_of(const char *name, const char *value)
     return asprintf(&entry, "%s=%s", name, value) < 0 ? NULL : entry;
 }
 
-/* What the boot record says, then what the command says, then what every command needs. */
+/* Combines the boot record's environment, the command's, and the defaults that every command gets. */
 static char **environment_of(char **ours, char **boot, const struct user *u, bool terminal)
 {
     size_t count = 9;
@@ -109,7 +112,7 @@ static char **environment_of(char **ours, char **boot, const struct user *u, boo
     return NULL;
 }
 
-/* The folder as the kernel knows it: confined sandboxes call their ROOT by another name. */
+/* Returns the working folder as the kernel names it; a confined sandbox names its ROOT differently. */
 static char *folder_of(struct fields request)
 {
     char *asked = fields_text(request, T_CWD);
@@ -171,7 +174,7 @@ static void limits_of(struct launch *l, struct fields f)
         if (field.tag != T_RLIMIT || field.length != 17) continue;
         struct rlimit limit = {get_u64(field.value + 1), get_u64(field.value + 9)};
         struct rlimit now;
-        /* Without the right to raise it, the hard limit we have is the most there is. */
+        /* Without privilege to raise it, the current hard limit is the maximum. */
         if (!is_root() && getrlimit((__rlimit_resource_t)field.value[0], &now) == 0) {
             if (limit.rlim_max > now.rlim_max) limit.rlim_max = now.rlim_max;
             if (limit.rlim_cur > limit.rlim_max) limit.rlim_cur = limit.rlim_max;
@@ -190,7 +193,7 @@ void launch_limits(struct launch *l, const struct execution_defaults *defaults)
     l->limits[0].resource = RLIMIT_NOFILE;
     l->limits[0].limit = defaults->descriptors;
     l->limit_count = 1;
-    if (disk_limit()) { /* what one file may have, to the byte; the rest is watched */
+    if (disk_limit()) { /* limits the size of one file exactly; the total is measured */
         l->limits[1].resource = RLIMIT_FSIZE;
         l->limits[1].limit = (struct rlimit){disk_limit(), disk_limit()};
         l->limit_count = 2;
@@ -220,7 +223,7 @@ static bool open_terminal(struct prepared *p)
     struct winsize size = {.ws_col = p->columns, .ws_row = p->rows};
     ioctl(master, TIOCSWINSZ, &size);
     if (p->launch.user) {
-        int ignored = fchown(slave, p->user.uid, p->user.gid); /* so that it may open /dev/tty again */
+        int ignored = fchown(slave, p->user.uid, p->user.gid); /* allows the user to open /dev/tty */
         (void)ignored;
     }
     p->our_input = p->our_output = master;
@@ -239,7 +242,7 @@ static bool open_pipes(struct prepared *p, bool with_input)
     } else {
         p->launch.input = open("/dev/null", O_RDONLY | O_CLOEXEC);
         if (p->launch.input < 0) {
-            /* An image without /dev: a pipe whose other end is closed reads the same. */
+            /* For an image without /dev: a pipe with a closed write end reads as /dev/null does. */
             if (pipe2(pair, O_CLOEXEC) != 0) return false;
             close(pair[1]);
             p->launch.input = pair[0];
@@ -296,7 +299,7 @@ bool launch_prepare(struct prepared *p, struct stream *s, struct fields request,
 
     p->words = collect(request, T_ARG, 0);
     if (!p->words || !p->words[0] || !p->words[0][0]) {
-        stream_error(s, E_INVALID, 0, "the command is empty or contains a NUL");
+        stream_error(s, E_INVALID, 0, "the command is empty or contains a NUL byte");
         launch_close(p);
         return false;
     }
@@ -309,7 +312,8 @@ bool launch_prepare(struct prepared *p, struct stream *s, struct fields request,
         if (put(p->environment, mark, true)) p->launch.mark = mark;
     }
     if (!p->environment || !p->cwd) {
-        stream_error(s, E_INVALID, 0, "the environment or the folder contains a NUL, or memory is short");
+        stream_error(s, E_INVALID, 0,
+                     "the environment or the working folder contains a NUL byte, or the agent is out of memory");
         launch_close(p);
         return false;
     }
@@ -330,7 +334,7 @@ bool launch_prepare(struct prepared *p, struct stream *s, struct fields request,
     }
     int all[3] = {p->our_input, p->our_output, p->our_error};
     for (int i = 0; i < 3; i++)
-        if (all[i] >= 0) fcntl(all[i], F_SETFL, O_NONBLOCK); /* it had no other flag that this could take away */
+        if (all[i] >= 0) fcntl(all[i], F_SETFL, O_NONBLOCK); /* no other file status flag is set on it */
     return true;
 }
 
@@ -345,9 +349,9 @@ void launch_error(struct stream *s, const struct builder *description, enum stag
         if (error_number == ENOENT || error_number == ENOTDIR)
             stream_error(s, E_EXEC_NOT_FOUND, error_number, "no such program: %s", program);
         else if (error_number == EACCES || error_number == EPERM || error_number == ENOEXEC)
-            stream_error(s, E_EXEC_DENIED, error_number, "cannot be executed: %s: %s", program, reason);
+            stream_error(s, E_EXEC_DENIED, error_number, "cannot execute %s: %s", program, reason);
         else if (error_number == E2BIG)
-            stream_error(s, E_LIMIT, error_number, "arguments and environment are too long for the kernel");
+            stream_error(s, E_LIMIT, error_number, "arguments and environment exceed the kernel's limit");
         else
             stream_error(s, E_IO, error_number, "cannot run %s: %s", program, reason);
         break;
@@ -363,10 +367,10 @@ void launch_error(struct stream *s, const struct builder *description, enum stag
                      reason);
         break;
     case STAGE_USER:
-        stream_error(s, E_DENIED, error_number, "cannot become the user: %s", reason);
+        stream_error(s, E_DENIED, error_number, "cannot switch to the user: %s", reason);
         break;
     case STAGE_LIMIT:
-        stream_error(s, E_LIMIT, error_number, "cannot set a limit: %s", reason);
+        stream_error(s, E_LIMIT, error_number, "cannot set a resource limit: %s", reason);
         break;
     case STAGE_SETUP:
         stream_error(s, error_number == EAGAIN || error_number == ENOMEM || error_number == EMFILE ? E_LIMIT : E_IO,

@@ -1,4 +1,4 @@
-/* From an EXEC request to something a supervisor can start: words, environment, user, descriptors. */
+/* Converts an EXEC request into a launch for a supervisor: arguments, environment, user, descriptors. */
 #ifndef ISOLA_EXECUTION_LAUNCH_H
 #define ISOLA_EXECUTION_LAUNCH_H
 
@@ -7,7 +7,7 @@
 
 struct prepared {
     struct launch launch;
-    int our_input, our_output, our_error; /* the agent's ends; -1 where there is none */
+    int our_input, our_output, our_error; /* the agent's ends; -1 when absent */
     bool terminal;
     uint16_t columns, rows;
     struct user user;
@@ -15,16 +15,19 @@ struct prepared {
     char *cwd;
 };
 
-/* Fills `p`, or answers with an error and returns false. */
+/* Fills `p`, or ends the stream with an error and returns false. */
 bool launch_prepare(struct prepared *p, struct stream *s, struct fields request,
                     const struct execution_defaults *defaults, uint64_t execution);
-/* The limits that every command has, whatever its request says. */
+/* Sets the limits that apply to every command regardless of its request. */
 void launch_limits(struct launch *l, const struct execution_defaults *defaults);
-/* The variable that every process of an execution has where orphans can only be found by it; free it. */
+/*
+ * Returns the variable that identifies the processes of an execution on kernels where orphans can be found only by it.
+ * The caller frees it.
+ */
 char *launch_mark(uint64_t execution);
-/* Closes the command's ends and frees the rest; the agent's ends stay. */
+/* Closes the command's ends and frees the rest; the agent's ends stay open. */
 void launch_close(struct prepared *p);
-/* Answers for a launch that failed; `description` names the program and folder. */
+/* Ends the stream with the error of a failed launch; `description` names the program and the folder. */
 void launch_error(struct stream *s, const struct builder *description, enum stage stage, int error_number);
 
 #endif

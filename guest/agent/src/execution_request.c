@@ -1,4 +1,4 @@
-/* The requests about executions that exist: attach, list, signal, resize. */
+/* Requests about existing executions: attach, list, signal, resize. */
 #include "execution_internal.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static void build_item(const struct execution *e, struct builder *b)
     }
     if (e->input.fd < 0 || e->input_eof) build_u64(b, T_NO_STDIN, 1);
     if (e->finished) build_exit(e, b);
-    /* The words of the command may be long; an item is not. */
+    /* Arguments can be longer than an ITEM may be. */
     size_t position = 0;
     struct field f;
     struct fields described = {e->description.data, e->description.length};
@@ -37,7 +37,8 @@ void execution_attach(struct stream *s, struct fields request)
     uint64_t offset = fields_u64(request, T_OFFSET, 0);
     if (!e || offset > e->journal.end) {
         if (e)
-            stream_error(s, E_INVALID, 0, "the output ends at %llu", (unsigned long long)e->journal.end);
+            stream_error(s, E_INVALID, 0, "OFFSET is past the end of the output, %llu",
+                         (unsigned long long)e->journal.end);
         else
             stream_error(s, E_NO_SUCH_EXECUTION, 0, "no such execution");
         stream_release(s);
@@ -53,10 +54,10 @@ void execution_attach(struct stream *s, struct fields request)
     stream_post(s, RESPONSE, b.data, b.length, NULL, 0);
     builder_free(&b);
     pump(e);
-    consider_end(e);
+    finish_if_drained(e);
 }
 
-/* A listing in progress: it goes on whenever there is credit. */
+/* EXEC_LIST in progress; continues whenever the stream has credit. */
 struct listing {
     struct stream *stream;
     uint64_t after;
@@ -115,7 +116,7 @@ void execution_list(struct stream *s, struct fields request)
         return;
     }
     l->stream = s;
-    stream_own(s, &owner, l);
+    stream_set_owner(s, &owner, l);
     listing_go_on(l);
 }
 
@@ -127,7 +128,7 @@ void execution_signal(struct stream *s, struct fields request)
     if (!e) {
         stream_error(s, E_NO_SUCH_EXECUTION, 0, "no such execution");
     } else if (number < 1 || number > 64 || scope > 2) {
-        stream_error(s, E_INVALID, 0, "a signal is 1 to 64, a scope 0 to 2");
+        stream_error(s, E_INVALID, 0, "SIGNAL must be 1 to 64 and SCOPE 0 to 2");
     } else {
         static const enum order_kind kinds[] = {ORDER_SIGNAL_GROUP, ORDER_SIGNAL_TREE, ORDER_SIGNAL_LEADER};
         order(e, scope == 1 && number == SIGKILL ? ORDER_KILL_TREE : kinds[scope], (int)number);
@@ -144,7 +145,7 @@ void execution_resize(struct stream *s, struct fields request)
         stream_error(s, E_NO_SUCH_EXECUTION, 0, "no such execution");
     } else if (!e->columns || columns < 1 || columns > 65535 || rows < 1 || rows > 65535) {
         stream_error(s, E_INVALID, 0,
-                     e->columns ? "a terminal has 1 to 65535 columns and rows" : "the execution has no terminal");
+                     e->columns ? "COLS and ROWS must be 1 to 65535" : "the execution has no terminal");
     } else {
         struct winsize size = {.ws_col = (uint16_t)columns, .ws_row = (uint16_t)rows};
         if (e->terminal_fd >= 0) ioctl(e->terminal_fd, TIOCSWINSZ, &size);

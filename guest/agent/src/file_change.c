@@ -1,4 +1,4 @@
-/* MKDIR, SYMLINK, CHMOD, CHOWN: the small changes to one entry. */
+/* MKDIR, SYMLINK, CHMOD, CHOWN: changes to a single entry. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -33,13 +33,13 @@ static void mkdir_path(struct stream *s, struct fields f, const char *path)
 {
     bool parents = fields_u64(f, T_FLAGS, 0) & MKDIR_PARENTS;
     mode_t mode;
-    struct place p;
+    struct path_parent p;
     if (!mode_field(s, f, 0755, &mode)) return;
     if (parents && is_folder(path)) {
         stream_end(s, NULL);
         return;
     }
-    if ((parents && !path_make_parents(path, 0755)) || !path_place(path, &p)) {
+    if ((parents && !path_make_parents(path, 0755)) || !path_resolve_parent(path, &p)) {
         answer_error(s, errno, path);
         return;
     }
@@ -47,12 +47,12 @@ static void mkdir_path(struct stream *s, struct fields f, const char *path)
     if (!p.leaf[0]) {
         errno = EEXIST;
     } else {
-        done = mkdirat(p.folder, p.leaf, mode & 0777) == 0 && user_give(p.folder, p.leaf);
+        done = mkdirat(p.folder, p.leaf, mode & 0777) == 0 && user_chown_new(p.folder, p.leaf);
         if (!done && errno == EEXIST && parents) {
             done = is_folder(path);
             errno = EEXIST;
         }
-        /* The umask has had its say; an explicit mode is meant as it is written. */
+        /* An explicit mode is applied exactly, not masked by the umask. */
         if (done && fields_has(f, T_MODE)) {
             int fd = openat(p.folder, p.leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
             if (fd >= 0) {
@@ -64,7 +64,7 @@ static void mkdir_path(struct stream *s, struct fields f, const char *path)
         }
     }
     answer(s, done, path);
-    place_close(&p);
+    path_parent_close(&p);
 }
 
 void operate_mkdir(const struct request *r)
@@ -75,15 +75,15 @@ void operate_mkdir(const struct request *r)
 static void symlink_path(struct stream *s, struct fields f, const char *path)
 {
     char *target = fields_text(f, T_TARGET);
-    struct place p;
+    struct path_parent p;
     if (!target || !*target) {
-        stream_error(s, E_INVALID, 0, "TARGET is missing, empty or contains a NUL");
-    } else if (!path_place(path, &p)) {
+        stream_error(s, E_INVALID, 0, "TARGET is missing, empty or contains a NUL byte");
+    } else if (!path_resolve_parent(path, &p)) {
         answer_error(s, errno, path);
     } else {
         errno = EEXIST;
-        answer(s, p.leaf[0] && symlinkat(target, p.folder, p.leaf) == 0 && user_give(p.folder, p.leaf), path);
-        place_close(&p);
+        answer(s, p.leaf[0] && symlinkat(target, p.folder, p.leaf) == 0 && user_chown_new(p.folder, p.leaf), path);
+        path_parent_close(&p);
     }
     free(target);
 }
@@ -94,8 +94,8 @@ void operate_symlink(const struct request *r)
 }
 
 /*
- * chmod of an O_PATH descriptor: by its name in /proc, or by fchmodat2 (Linux 6.6) where /proc is missing.
- * Opening the file instead would need the right to read it.
+ * Changes the mode of an O_PATH descriptor: through /proc/self/fd, or with fchmodat2 (Linux 6.6) without /proc. Opening
+ * the file instead would require read permission.
  */
 static bool chmod_opened(int fd, mode_t mode)
 {
@@ -125,7 +125,7 @@ void operate_chmod(const struct request *r)
     file_operation(r, chmod_path);
 }
 
-/* `user`, `user:group` or `:group`; ids that are not named stay as they are (-1). */
+/* Parses `user`, `user:group` or `:group`; an id that is not given stays -1. */
 static bool owner_parse(const char *text, uid_t *uid, gid_t *gid)
 {
     struct user u;
@@ -142,7 +142,7 @@ static bool owner_parse(const char *text, uid_t *uid, gid_t *gid)
     return true;
 }
 
-/* gVisor does that only by the name. */
+/* gVisor supports this only by path. */
 static bool chown_opened(int fd, uid_t uid, gid_t gid)
 {
     if (fchownat(fd, "", uid, gid, AT_EMPTY_PATH) == 0) return true;
@@ -163,7 +163,7 @@ static void chown_path(struct stream *s, struct fields f, const char *path)
     } else if (owner && !owner_parse(owner, &uid, &gid)) {
         stream_error(s, E_NO_SUCH_USER, 0, "no such user or group: %s", owner);
     } else if (uid == (uid_t)-1 && gid == (gid_t)-1) {
-        stream_error(s, E_INVALID, 0, "one of UID, GID and OWNER is needed");
+        stream_error(s, E_INVALID, 0, "one of UID, GID and OWNER is required");
     } else {
         int fd = path_open(path, O_PATH);
         answer(s, fd >= 0 && chown_opened(fd, uid, gid), path);

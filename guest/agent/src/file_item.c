@@ -7,7 +7,7 @@
 #include "file_stat.h"
 #include "path.h"
 
-bool items_going(const struct items *i)
+bool items_active(const struct items *i)
 {
     return !i->over && !i->number;
 }

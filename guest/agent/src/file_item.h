@@ -1,4 +1,4 @@
-/* The ITEM frames of LIST and GLOB: entries of a tree under the path the caller gave. */
+/* ITEM frames of LIST and GLOB: entries of a tree beneath the path of the request. */
 #ifndef ISOLA_FILE_ITEM_H
 #define ISOLA_FILE_ITEM_H
 
@@ -7,7 +7,7 @@
 #include "stream.h"
 #include "tree.h"
 
-/* Start with s and base set, the rest zero. */
+/* Initialize `s` and `base`; everything else is zero. */
 struct items {
     struct stream *s;
     const char *base;
@@ -17,11 +17,11 @@ struct items {
     struct builder fields;
 };
 
-bool items_going(const struct items *i);
+bool items_active(const struct items *i);
 void items_send(struct items *i, const struct tree *t, const struct stat *st);
-/* Enters the current entry. One that may not be read or is gone meanwhile is passed over. */
+/* Enters the current entry. Skips a folder that is unreadable or has been removed. */
 void items_enter(struct items *i, struct tree *t);
-/* The terminal frame. */
+/* Sends the terminal frame. */
 void items_finish(struct items *i, const struct tree *t);
 
 #endif

@@ -15,7 +15,7 @@ enum { MOVE_REPLACE = 1, COPY_PIECE = 262144 };
 struct move {
     struct stream *s;
     const char *path, *target;
-    struct place from, to;
+    struct path_parent from, to;
     bool replace;
 };
 
@@ -43,7 +43,7 @@ static bool copy_content(struct stream *s, int from, int to)
     return ok;
 }
 
-/* To another file system: a copy beside the target, put in place, and then the source goes. */
+/* Moves to another file system: copies the file next to the target, renames the copy, then removes the source. */
 static bool copy_file(const struct move *m, int from, const struct stat *st)
 {
     struct temp t;
@@ -52,8 +52,8 @@ static bool copy_file(const struct move *m, int from, const struct stat *st)
     mode_t mode = st->st_mode & 07777;
     if (ok && fchown(t.fd, st->st_uid, st->st_gid) < 0) mode &= 0777;
     const struct timespec times[2] = {st->st_atim, st->st_mtim};
-    ok = ok && fchmod(t.fd, mode) == 0 && futimens(t.fd, times) == 0 && temp_place(&t, m->to.leaf, m->replace);
-    temp_drop(&t);
+    ok = ok && fchmod(t.fd, mode) == 0 && futimens(t.fd, times) == 0 && temp_commit(&t, m->to.leaf, m->replace);
+    temp_discard(&t);
     return ok && unlinkat(m->from.folder, m->from.leaf, 0) == 0;
 }
 
@@ -69,7 +69,8 @@ static void move_across(const struct move *m)
         fd = openat(m->from.folder, m->from.leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (!S_ISREG(st.st_mode))
         stream_error(m->s, E_UNSUPPORTED, EXDEV,
-                     "only regular files can be moved to another file system; use tar out and tar in: %s", m->path);
+                     "only regular files can be moved to another file system; export and import the folder instead: %s",
+                     m->path);
     else if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
         answer_error(m->s, fd < 0 ? errno : EIO, m->path);
     else if (copy_file(m, fd, &st))
@@ -84,7 +85,7 @@ static void move_across(const struct move *m)
 static void move_placed(const struct move *m)
 {
     if (!m->from.leaf[0] || !m->to.leaf[0]) {
-        stream_error(m->s, E_INVALID, 0, "the root folder can be neither moved nor replaced: %s",
+        stream_error(m->s, E_INVALID, 0, "the root folder cannot be moved or replaced: %s",
                      m->from.leaf[0] ? m->target : m->path);
         return;
     }
@@ -112,15 +113,15 @@ static void move_path(struct stream *s, struct fields f, const char *path)
         .to.folder = -1,
     };
     if (!target)
-        stream_error(s, E_INVALID, 0, "TARGET is missing or contains a NUL");
-    else if (!path_place(path, &m.from))
+        stream_error(s, E_INVALID, 0, "TARGET is missing or contains a NUL byte");
+    else if (!path_resolve_parent(path, &m.from))
         answer_error(s, errno, path);
-    else if (!path_place(target, &m.to))
+    else if (!path_resolve_parent(target, &m.to))
         answer_error(s, errno, target);
     else
         move_placed(&m);
-    place_close(&m.from);
-    place_close(&m.to);
+    path_parent_close(&m.from);
+    path_parent_close(&m.to);
     free(target);
 }
 

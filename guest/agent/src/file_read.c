@@ -9,9 +9,9 @@
 #include "operations.h"
 #include "path.h"
 
-enum { PIPE_WORTH = 256 << 10 }; /* the size of a file from which a pipe pays */
+enum { PIPE_WORTH = 256 << 10 }; /* file size from which splicing through a pipe is faster */
 
-/* A range of a file on its way to the server. */
+/* READ in progress: a range of a file. */
 struct download {
     struct stream *s;
     int fd;
@@ -19,7 +19,7 @@ struct download {
     int number; /* errno when reading failed */
 };
 
-/* Reads up to `most` bytes into `buffer`, or into `pipe` where that is NULL. */
+/* Reads up to `most` bytes into `buffer`, or into `pipe` when `buffer` is NULL. */
 static ssize_t read_some(const struct download *d, uint8_t *buffer, int pipe, size_t most)
 {
     ssize_t n;
@@ -29,7 +29,7 @@ static ssize_t read_some(const struct download *d, uint8_t *buffer, int pipe, si
     return n;
 }
 
-/* Sends all of it, by way of `buffer` or `pipe`. False when the stream is over or reading failed. */
+/* Sends the whole range through `buffer` or `pipe`. Returns false when the stream is over or reading failed. */
 static bool send_content(struct download *d, uint8_t *buffer, const int pipe[2])
 {
     while (d->left > 0) {
@@ -46,7 +46,7 @@ static bool send_content(struct download *d, uint8_t *buffer, const int pipe[2])
     return true;
 }
 
-/* Sends a large file through a pipe: its pages go to the socket as they are. */
+/* Sends a large file through a pipe, which moves its pages to the socket without copying. */
 static bool send_by_pipe(struct download *d)
 {
     int pipe[2];
@@ -74,7 +74,10 @@ static bool send_by_buffer(struct download *d)
     return sent;
 }
 
-/* Not every file can be read into a pipe, nor is there always room for one. What is wrong with the file shows again. */
+/*
+ * Falls back to copying, since not every file can be spliced and a pipe may be unavailable. An error of the file itself
+ * occurs again there.
+ */
 static bool send_all(struct download *d, bool large)
 {
     if (large && send_by_pipe(d)) return true;
@@ -107,7 +110,9 @@ static void read_open(struct stream *s, struct fields f, const char *path, int f
 
 static void read_path(struct stream *s, struct fields f, const char *path)
 {
-    /* A device must not even be opened (some act on it), so look first, and look again at what was opened. */
+    /*
+     * Checks the type before opening, since opening some devices has side effects, and again on the opened descriptor.
+     */
     struct stat st;
     int fd = path_open(path, O_PATH);
     if (fd < 0 || fstat(fd, &st) < 0) {

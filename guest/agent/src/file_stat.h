@@ -6,7 +6,7 @@
 
 #include "wire.h"
 
-/* Adds the STAT fields; `target` is the text of a link, or NULL. */
+/* Adds the STAT fields; `target` is the target of a symbolic link, or NULL. */
 void build_stat(struct builder *b, const char *path, const struct stat *st, const char *target);
 
 #endif

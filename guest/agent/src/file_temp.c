@@ -13,7 +13,7 @@
 
 enum {
     NO_REPLACE = 1,   /* RENAME_NOREPLACE */
-    PIECE = 64 << 10, /* as cp does: more at once asks for larger pieces of memory, which are scarce */
+    PIECE = 64 << 10, /* the same size as cp: larger writes need larger contiguous allocations, which are scarce */
 };
 
 bool temp_make(struct temp *t, int folder)
@@ -34,7 +34,7 @@ bool rename_new(int from, const char *name, int to, const char *target)
 {
     if (syscall(SYS_renameat2, from, name, to, target, NO_REPLACE) == 0) return true;
     if (errno != EINVAL && errno != ENOSYS) return false;
-    /* A file can be linked in one step; of a folder we can only look first. */
+    /* A file can be linked atomically; for a folder, a check before the rename is all there is. */
     struct stat st;
     if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(st.st_mode)) {
         if (linkat(from, name, to, target, 0) == 0) return unlinkat(from, name, 0) == 0;
@@ -47,7 +47,7 @@ bool rename_new(int from, const char *name, int to, const char *target)
     return renameat(from, name, to, target) == 0;
 }
 
-bool temp_place(struct temp *t, const char *leaf, bool replace)
+bool temp_commit(struct temp *t, const char *leaf, bool replace)
 {
     if (replace ? renameat(t->folder, t->name, t->folder, leaf) != 0 : !rename_new(t->folder, t->name, t->folder, leaf))
         return false;
@@ -55,7 +55,7 @@ bool temp_place(struct temp *t, const char *leaf, bool replace)
     return true;
 }
 
-void temp_drop(struct temp *t)
+void temp_discard(struct temp *t)
 {
     int saved = errno;
     if (t->fd >= 0) close(t->fd);
@@ -68,7 +68,7 @@ void temp_drop(struct temp *t)
 bool write_all(int fd, const void *data, size_t length)
 {
     const uint8_t *p = data;
-    if (!disk_take(length)) return false;
+    if (!disk_reserve(length)) return false;
     while (length > 0) {
         ssize_t n = write(fd, p, length < PIECE ? length : PIECE);
         if (n < 0 && errno == EINTR) continue;

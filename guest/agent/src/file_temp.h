@@ -1,4 +1,4 @@
-/* A file written beside its target and put in its place at the end, so that no reader sees half of it. */
+/* Temporary file written next to its target and renamed at the end, so that readers never see partial content. */
 #ifndef ISOLA_FILE_TEMP_H
 #define ISOLA_FILE_TEMP_H
 
@@ -11,14 +11,14 @@ struct temp {
     char name[24];
 };
 
-/* Makes `.isola-XXXXXXXXXXXX` in `folder`, which stays the caller's and open until the end. False: errno. */
+/* Creates `.isola-XXXXXXXXXXXX` in `folder`, which the caller owns and keeps open. Returns false with errno. */
 bool temp_make(struct temp *t, int folder);
-/* Renames it to `leaf`. `replace` false: fails with EEXIST when there is one. The file is still to be closed. */
-bool temp_place(struct temp *t, const char *leaf, bool replace);
-/* Closes it and, unless it was placed, removes it. Keeps errno. */
-void temp_drop(struct temp *t);
+/* Renames the file to `leaf`. Without `replace`, fails with EEXIST if `leaf` exists. The file remains open. */
+bool temp_commit(struct temp *t, const char *leaf, bool replace);
+/* Closes the file and removes it unless it was committed. Preserves errno. */
+void temp_discard(struct temp *t);
 
-/* rename that does not replace, also where the file system cannot do it in one step. False: errno. */
+/* Renames without replacing, also on file systems that cannot do that atomically. Returns false with errno. */
 bool rename_new(int from, const char *name, int to, const char *target);
 
 bool write_all(int fd, const void *data, size_t length);

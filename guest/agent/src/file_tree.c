@@ -1,4 +1,4 @@
-/* LIST and REMOVE: the operations on whole trees that are not archives. */
+/* LIST and REMOVE: operations on whole trees that are not archives. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,12 +28,12 @@ static void list_path(struct stream *s, struct fields f, const char *path)
     }
     struct items items = {.s = s, .base = path};
     enum tree_step step;
-    while (items_going(&items) && (step = tree_next(&t)) != TREE_END) {
+    while (items_active(&items) && (step = tree_next(&t)) != TREE_END) {
         struct stat st;
         if (step != TREE_ENTRY || fstatat(t.folder, t.name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-            continue; /* left a folder, or the entry is gone */
+            continue; /* left a folder, or the entry no longer exists */
         items_send(&items, &t, &st);
-        if (S_ISDIR(st.st_mode) && (depth == 0 || (uint64_t)t.depth < depth) && items_going(&items))
+        if (S_ISDIR(st.st_mode) && (depth == 0 || (uint64_t)t.depth < depth) && items_active(&items))
             items_enter(&items, &t);
     }
     items_finish(&items, &t);
@@ -63,7 +63,7 @@ static void removal_failed(struct removal *m, const char *relative)
     m->culprit = path_join(m->path, relative);
 }
 
-/* Gone already is as good as removed; only what we removed counts. */
+/* Treats a missing entry as removed, without counting it. */
 static bool remove_one(struct removal *m, int folder, const char *name, int flags)
 {
     if (unlinkat(folder, name, flags) == 0) {
@@ -74,8 +74,8 @@ static bool remove_one(struct removal *m, int folder, const char *name, int flag
 }
 
 /*
- * A tree deeper than we keep descriptors for: what is too deep is moved up into the top folder, under a
- * name of ours, and the next pass finds it there. So there is no depth at which a tree cannot be removed.
+ * Handles trees deeper than the number of descriptors kept: moves a folder that is too deep into the top folder under a
+ * temporary name, where the next pass removes it.
  */
 static bool lift(const struct tree *t, int top)
 {
@@ -101,15 +101,15 @@ static void remove_entry(struct removal *m, struct tree *t, int top, bool *lifte
         return;
     }
     int saved = errno;
-    /* Not a folder after all, or one we may not read: that one may still be empty. */
+    /* Not a folder after all, or an unreadable one, which may still be empty. */
     if (!remove_one(m, t->folder, t->name, saved == ENOTDIR || saved == ELOOP ? 0 : AT_REMOVEDIR)) {
         errno = saved;
         removal_failed(m, t->path);
     }
 }
 
-/* Empties the folder as far as it can; whoever adds files meanwhile makes another pass necessary. */
-static bool remove_pass(struct removal *m, const struct place *p, bool *lifted)
+/* Removes as much as possible. Files added concurrently require another pass. */
+static bool remove_pass(struct removal *m, const struct path_parent *p, bool *lifted)
 {
     int top = openat(p->folder, p->leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct tree t;
@@ -128,7 +128,7 @@ static bool remove_pass(struct removal *m, const struct place *p, bool *lifted)
     return !m->number && !stream_over(m->s);
 }
 
-static void remove_tree(struct removal *m, const struct place *p)
+static void remove_tree(struct removal *m, const struct path_parent *p)
 {
     for (;;) {
         uint64_t before = m->count;
@@ -146,14 +146,14 @@ static void remove_path(struct stream *s, struct fields f, const char *path)
 {
     uint64_t flags = fields_u64(f, T_FLAGS, 0);
     struct removal m = {.s = s, .path = path};
-    struct place p;
+    struct path_parent p;
     bool missing = false;
-    if (!path_place(path, &p)) {
+    if (!path_resolve_parent(path, &p)) {
         m.number = errno;
         missing = errno == ENOENT;
     } else if (!p.leaf[0]) {
         stream_error(s, E_INVALID, 0, "the root folder cannot be removed: %s", path);
-        place_close(&p);
+        path_parent_close(&p);
         return;
     } else if (unlinkat(p.folder, p.leaf, 0) == 0) {
         m.count = 1;
@@ -167,7 +167,7 @@ static void remove_path(struct stream *s, struct fields f, const char *path)
     } else {
         m.number = errno == EEXIST ? ENOTEMPTY : errno;
     }
-    place_close(&p);
+    path_parent_close(&p);
     if (m.number && !(missing && (flags & REMOVE_MISSING_FINE))) {
         answer_error(s, m.number, m.culprit ? m.culprit : path);
     } else if (stream_over(s)) {

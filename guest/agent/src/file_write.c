@@ -36,12 +36,13 @@ static enum outcome receive(const struct upload *u, int fd, uint64_t *taken)
     return u->size == UINT64_MAX || *taken == u->size ? RECEIVED : TOO_SHORT;
 }
 
-/* Takes the server's data to the end. False: `temp` is dropped, then the stream has ended with an error. */
+/* Receives all DATA of the server. On failure discards `temp`, ends the stream with an error and returns false. */
 static bool receive_into(const struct upload *u, int fd, struct temp *temp)
 {
     uint64_t taken;
     enum outcome outcome = receive(u, fd, &taken);
-    if (outcome != RECEIVED && temp) temp_drop(temp); /* whoever has the answer finds nothing left */
+    if (outcome != RECEIVED && temp)
+        temp_discard(temp); /* before the error is sent, so that the client finds nothing left behind */
     switch (outcome) {
     case RECEIVED:
         break;
@@ -68,13 +69,13 @@ static bool sync_both(int fd, int folder)
     if (fsync(fd) < 0) return false;
     int parent = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (parent >= 0) {
-        fsync(parent); /* a folder we may not read cannot be synced by us; its file is */
+        fsync(parent); /* a folder without read permission cannot be synced; the file itself is */
         close(parent);
     }
     return true;
 }
 
-/* Closes it first: who runs what was written as soon as it hears of it must not find it busy. */
+/* Closes the file before answering: a client that executes it at once must not get ETXTBSY. */
 static void answer_written(const struct upload *u, int *fd)
 {
     struct stat st;
@@ -91,8 +92,8 @@ static void answer_written(const struct upload *u, int *fd)
     builder_free(&b);
 }
 
-/* Nothing there is fine; a regular file is, unless it must be new. False: the stream has ended. */
-static bool target_fits(const struct upload *u, const struct place *p, struct stat *st, bool *exists)
+/* Accepts a missing target, or a regular file unless the file must be new. Returns false when the stream has ended. */
+static bool target_fits(const struct upload *u, const struct path_parent *p, struct stat *st, bool *exists)
 {
     *exists = false;
     if (fstatat(p->folder, p->leaf, st, AT_SYMLINK_NOFOLLOW) < 0) {
@@ -112,7 +113,7 @@ static bool target_fits(const struct upload *u, const struct place *p, struct st
     return false;
 }
 
-static void write_atomic(const struct upload *u, const struct place *p)
+static void write_atomic(const struct upload *u, const struct path_parent *p)
 {
     struct stat before;
     bool exists;
@@ -125,21 +126,21 @@ static void write_atomic(const struct upload *u, const struct place *p)
     if (receive_into(u, t.fd, &t)) {
         mode_t mode = u->mode;
         if (exists && !u->mode_given) mode = before.st_mode & 07777;
-        /* The owner first: changing it takes setuid bits away. Only root can give files away, so best effort. */
+        /* Owner first, because chown clears setuid bits. Only root can change the owner, so failure is tolerated. */
         if (exists && fchown(t.fd, before.st_uid, before.st_gid) < 0) mode &= 0777;
-        if (!user_give(t.fd, "") || fchmod(t.fd, mode) < 0 || ((u->flags & WRITE_SYNC) && fsync(t.fd) < 0)
-            || !temp_place(&t, p->leaf, !(u->flags & WRITE_NEW))
+        if (!user_chown_new(t.fd, "") || fchmod(t.fd, mode) < 0 || ((u->flags & WRITE_SYNC) && fsync(t.fd) < 0)
+            || !temp_commit(&t, p->leaf, !(u->flags & WRITE_NEW))
             || ((u->flags & WRITE_SYNC) && !sync_both(t.fd, p->folder))) {
-            temp_drop(&t);
+            temp_discard(&t);
             answer_error(u->s, errno, u->path);
         } else {
             answer_written(u, &t.fd);
         }
     }
-    temp_drop(&t);
+    temp_discard(&t);
 }
 
-static void write_in_place(const struct upload *u, const struct place *p)
+static void write_in_place(const struct upload *u, const struct path_parent *p)
 {
     struct stat before;
     bool exists;
@@ -153,7 +154,7 @@ static void write_in_place(const struct upload *u, const struct place *p)
         answer_error(u->s, errno, u->path);
     else if (!S_ISREG(st.st_mode))
         stream_error(u->s, E_NOT_A_FILE, 0, "not a regular file: %s", u->path);
-    else if (!user_give(fd, "") || (u->mode_given && fchmod(fd, u->mode) < 0)
+    else if (!user_chown_new(fd, "") || (u->mode_given && fchmod(fd, u->mode) < 0)
              || (u->offset != UINT64_MAX && lseek(fd, (off_t)u->offset, SEEK_SET) < 0)
              || (u->offset == UINT64_MAX && !(u->flags & WRITE_APPEND) && ftruncate(fd, 0) < 0))
         answer_error(u->s, errno, u->path);
@@ -176,14 +177,15 @@ static void write_path(struct stream *s, struct fields f, const char *path)
         .offset = fields_u64(f, T_OFFSET, UINT64_MAX),
         .mode_given = fields_has(f, T_MODE),
     };
-    struct place p;
+    struct path_parent p;
     if (!mode_field(s, f, 0644, &u.mode)) return;
     if ((u.flags & WRITE_ATOMIC) && ((u.flags & WRITE_APPEND) || u.offset != UINT64_MAX)) {
-        stream_error(s, E_INVALID, 0, "an atomic write replaces the whole file; it takes neither OFFSET nor append");
+        stream_error(s, E_INVALID, 0,
+                     "an atomic write replaces the whole file and cannot be combined with OFFSET or append");
         return;
     }
     if (((u.flags & WRITE_APPEND) && u.offset != UINT64_MAX) || (u.offset > INT64_MAX && u.offset != UINT64_MAX)) {
-        stream_error(s, E_INVALID, 0, "OFFSET is out of range or does not go with append");
+        stream_error(s, E_INVALID, 0, "OFFSET is out of range or combined with append");
         return;
     }
     size_t length = strlen(path);
@@ -191,7 +193,7 @@ static void write_path(struct stream *s, struct fields f, const char *path)
         answer_error(s, EISDIR, path);
         return;
     }
-    if (((u.flags & WRITE_PARENTS) && !path_make_parents(path, 0755)) || !path_place_followed(path, &p)) {
+    if (((u.flags & WRITE_PARENTS) && !path_make_parents(path, 0755)) || !path_resolve_parent_following(path, &p)) {
         answer_error(s, errno, path);
         return;
     }
@@ -201,7 +203,7 @@ static void write_path(struct stream *s, struct fields f, const char *path)
         write_atomic(&u, &p);
     else
         write_in_place(&u, &p);
-    place_close(&p);
+    path_parent_close(&p);
 }
 
 void operate_write(const struct request *r)

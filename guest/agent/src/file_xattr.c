@@ -15,7 +15,9 @@ enum { XATTR_LIST = 0, XATTR_GET = 1, XATTR_SET = 2, XATTR_REMOVE = 3 };
 
 static bool name_allowed(const char *name)
 {
-    /* Where the files are the host's, only the names any owner may use: the others carry meaning for the host. */
+    /*
+     * Where the files belong to the host, only the user namespace is allowed; other names have a meaning for the host.
+     */
     return file_view.root_fd < 0 || !strncmp(name, "user.", 5);
 }
 
@@ -56,11 +58,12 @@ static void xattr_opened(struct stream *s, struct fields f, const char *path, in
     if (!buffer)
         answer_no_memory(s);
     else if (action > XATTR_REMOVE)
-        stream_error(s, E_INVALID, 0, "ACTION is none of 0 to 3");
+        stream_error(s, E_INVALID, 0, "ACTION must be 0 to 3");
     else if (action != XATTR_LIST && !name)
-        stream_error(s, E_INVALID, 0, "NAME is missing or contains a NUL");
+        stream_error(s, E_INVALID, 0, "NAME is missing or contains a NUL byte");
     else if (action != XATTR_LIST && !name_allowed(name))
-        stream_error(s, E_DENIED, 0, "only names that start with user. are allowed in this workspace: %s", name);
+        stream_error(s, E_DENIED, 0, "only attributes in the user namespace (user.*) are allowed in this workspace: %s",
+                     name);
     else if ((number = xattr_act(f, fd, action, name, &b, buffer)) == ENODATA)
         stream_error(s, E_NOT_FOUND, number, "no attribute %s: %s", name, path);
     else if (number)
@@ -84,7 +87,7 @@ static void xattr_path(struct stream *s, struct fields f, const char *path)
     close(fd);
     fd = -1;
     if (!fits)
-        stream_error(s, E_NOT_A_FILE, 0, "only files and folders have attributes: %s", path);
+        stream_error(s, E_NOT_A_FILE, 0, "only files and folders have extended attributes: %s", path);
     else if ((fd = path_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)) < 0)
         answer_error(s, errno, path);
     else

@@ -1,7 +1,7 @@
 /*
- * An allow-list. What is not on it is answered with EPERM; numbers that this build does not know with ENOSYS, so that a
- * program falls back to what it did before there was such a call, and so are the other calling conventions of the
- * machine (32 bit), whose numbers mean something else.
+ * Allow-list filter. A system call that is not listed fails with EPERM. Numbers unknown to this build fail with ENOSYS,
+ * so that programs fall back to older calls; so do the other calling conventions of the machine (32 bit), whose numbers
+ * mean different calls.
  */
 #include "filter.h"
 
@@ -22,10 +22,10 @@ enum { NATIVE = (int)AUDIT_ARCH_X86_64 };
 #elif defined(__aarch64__)
 enum { NATIVE = (int)AUDIT_ARCH_AARCH64 };
 #else
-#error "the filter knows x86_64 and aarch64"
+#error "the filter supports x86_64 and aarch64"
 #endif
 
-/* The same number on every architecture; LAST_KNOWN is the last that is refused by name rather than as unknown. */
+/* Same number on every architecture. LAST_KNOWN is the last number refused with EPERM rather than ENOSYS. */
 enum {
     IO_URING_SETUP = 425,
     IO_URING_ENTER,
@@ -50,7 +50,7 @@ static const uint16_t allowed[] = {
 #undef CALL
 };
 
-/* Programs that do not find these do without. */
+/* Programs work without these calls when they fail with ENOSYS. */
 static const uint16_t absent[] = {IO_URING_SETUP, IO_URING_ENTER, IO_URING_REGISTER, CLONE3};
 
 enum { FILTER_MAX = 1024 };
@@ -88,7 +88,7 @@ static size_t low_word(int argument)
     return offsetof(struct seccomp_data, args) + (size_t)argument * 8; /* both architectures are little-endian */
 }
 
-/* The call is answered here, by what its argument is; the others go on behind it. */
+/* Decides the call by its argument; other calls continue after this block. */
 static void look_at(uint32_t call, int argument, uint16_t test, const uint32_t *values, int count, int number)
 {
     add(BPF_JMP | BPF_JEQ | BPF_K, 0, (uint8_t)(2 + 2 * count), call);
@@ -100,7 +100,7 @@ static void look_at(uint32_t call, int argument, uint16_t test, const uint32_t *
     answer(SECCOMP_RET_ALLOW);
 }
 
-/* The call is let through with one of these values only. */
+/* Allows the call only with one of these argument values. */
 static void allow_only(uint32_t call, int argument, const uint32_t *values, int count)
 {
     add(BPF_JMP | BPF_JEQ | BPF_K, 0, (uint8_t)(2 + 2 * count), call);
@@ -112,7 +112,7 @@ static void allow_only(uint32_t call, int argument, const uint32_t *values, int 
     answer_errno(EPERM);
 }
 
-/* Other calling conventions are answered; the number of the call is at hand behind it. */
+/* Rejects other calling conventions, then loads the system call number. */
 static void begin(void)
 {
     length = 0;
@@ -122,7 +122,7 @@ static void begin(void)
     load(offsetof(struct seccomp_data, nr));
 }
 
-/* Where root of the sandbox is root in a folder of the host, what it makes there must not make others root. */
+/* Where root of the sandbox is root in a folder of the host, files it creates there must not grant root to others. */
 static void refuse_setuid(uint32_t call, int mode, int flags)
 {
     static const uint32_t bits = 06000, makes = 0100 /* O_CREAT */ | 020000000 /* O_TMPFILE */;
@@ -150,10 +150,10 @@ static void refuse_setuid_files(void)
     refuse_setuid(FCHMODAT2, 2, -1);
     refuse_setuid(__NR_mknodat, 2, -1);
     refuse_setuid(__NR_openat, 3, 2);
-    refuse_call(OPENAT2, ENOSYS); /* the mode is behind a pointer */
+    refuse_call(OPENAT2, ENOSYS); /* its mode is behind a pointer */
 }
 
-/* Numbers in a row are one range, of which there are fewer than calls. */
+/* Tests ranges of consecutive numbers, which are fewer than the calls. */
 static void allow_ranges(void)
 {
     static bool listed[NUMBERS];

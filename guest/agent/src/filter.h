@@ -1,4 +1,7 @@
-/* The seccomp filter of a sandbox, as a program: the agent installs it, the launcher hands it to who isolates. */
+/*
+ * Seccomp filter of a sandbox, as a BPF program. The agent installs it; the launcher passes it to the program that
+ * isolates the sandbox.
+ */
 #ifndef ISOLA_FILTER_H
 #define ISOLA_FILTER_H
 
@@ -6,13 +9,13 @@
 #include <stdbool.h>
 
 struct filter_options {
-    bool setuid_files; /* setuid and setgid files may be made */
-    bool picky_statx;  /* a kernel whose statx refuses what the C library asks of it */
+    bool setuid_files; /* allow creating setuid and setgid files */
+    bool picky_statx;  /* a kernel whose statx rejects flags that the C library sets */
 };
 
-/* Lets through what a sandbox may call. Length 0: it did not fit. The program is good until the next call. */
+/* Allows what a sandbox may call. Length 0 means that the program did not fit. Valid until the next call. */
 struct sock_fprog filter_sandbox(struct filter_options options);
-/* Hides from programs what came after Linux 4.8, where something in between cannot cope with it. */
+/* Hides system calls introduced after Linux 4.8, for tracers that do not support them. */
 struct sock_fprog filter_hide_new(void);
 
 #endif

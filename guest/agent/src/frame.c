@@ -8,7 +8,7 @@ uint8_t *frame_room(struct frame_reader *r, size_t *available)
     size_t wanted = FRAME_HEADER + r->limit;
     if (wanted < 65536) wanted = r->limit < 65536 ? FRAME_HEADER + r->limit : 65536;
     if (r->capacity < wanted) {
-        /* Start small: an idle connection needs no more than its requests. */
+        /* Starts small: an idle connection needs room for its requests only. */
         size_t needed = r->length + FRAME_HEADER;
         if (r->length >= FRAME_HEADER) {
             size_t payload = get_u32(r->buffer + r->start);

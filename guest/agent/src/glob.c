@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Takes one character: a UTF-8 sequence, or a single byte (told apart by a high bit) where it is not one. */
+/* Reads one character: a UTF-8 sequence, or a single byte (marked by a high bit) when it is not valid UTF-8. */
 static uint32_t character(const char **text)
 {
     const uint8_t *p = (const uint8_t *)*text;
@@ -23,7 +23,7 @@ static uint32_t character(const char **text)
     return value;
 }
 
-/* `pattern` is just past `[`. Returns what follows the closing `]`, or NULL when there is none. */
+/* `pattern` points past `[`. Returns the position after the closing `]`, or NULL when there is none. */
 static const char *set_match(const char *pattern, uint32_t c, bool *matched)
 {
     bool negated = *pattern == '!' || *pattern == '^', found = false, first = true;
@@ -42,7 +42,7 @@ static const char *set_match(const char *pattern, uint32_t c, bool *matched)
     return *pattern ? pattern + 1 : NULL;
 }
 
-/* Matches one character of the name against one element of the pattern, and steps over both. */
+/* Matches one character of the name against one element of the pattern and advances both. */
 static bool element_match(const char **pattern, const char **name)
 {
     const char *p = *pattern, *n = *name;
@@ -69,7 +69,7 @@ bool glob_name(const char *pattern, const char *name, bool dots)
 {
     const char *star = NULL, *retry = NULL;
     if (!dots && name[0] == '.' && pattern[0] != '.' && !(pattern[0] == '\\' && pattern[1] == '.')) return false;
-    /* Only the last star is ever tried again: what an earlier one took can be given to it as well. */
+    /* Backtracks to the last star only: it can match whatever an earlier star matched. */
     for (;;) {
         if (*pattern == '*') {
             while (*pattern == '*') pattern++;
@@ -126,7 +126,7 @@ static bool any_folders(const struct glob *g, int i)
     return !strcmp(g->components[i], "**");
 }
 
-/* A `**` may stand for no folder at all, unless it comes last: then it wants at least one name. */
+/* `**` may match no folder at all, except at the end, where it needs at least one name. */
 static uint64_t skip_empty(const struct glob *g, uint64_t positions)
 {
     for (int i = 0; i + 1 < g->count; i++)

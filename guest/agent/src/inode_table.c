@@ -20,7 +20,7 @@ static struct inode_entry *slot_of(struct inode_entry *slots, size_t capacity, d
     return &slots[i];
 }
 
-/* At most half full, so that a search ends soon; capacity is a power of two. */
+/* Keeps the table at most half full, so that lookups stay short; the capacity is a power of two. */
 static int table_grow(struct inode_table *t)
 {
     size_t capacity = t->capacity ? t->capacity * 2 : 256;

@@ -1,4 +1,4 @@
-/* Which files with several links an archive holds already, and under which name. */
+/* Files with several hard links that an archive already contains, and their first names. */
 #ifndef ISOLA_INODE_TABLE_H
 #define ISOLA_INODE_TABLE_H
 
@@ -12,8 +12,8 @@ struct inode_table {
 };
 
 /*
- * The name this inode was first seen under, or NULL when this is the first time (it is remembered then).
- * Bounded to 100,000 files and 16 MiB of names: past that, further files simply travel as copies.
+ * Returns the name under which this inode was first seen, or records `name` and returns NULL. Bounded to 100,000 files
+ * and 16 MiB of names; further files are archived as copies.
  */
 const char *inode_table_seen(struct inode_table *t, dev_t device, ino_t inode, const char *name);
 void inode_table_free(struct inode_table *t);

@@ -4,8 +4,8 @@
 
 enum { SMALL = 4096, LARGE = 65536 };
 
-/* Writes that are further apart have times of their own. */
-static const uint64_t TOGETHER_NS = 50 * 1000 * 1000;
+/* Writes further apart than this get separate timestamps. */
+static const uint64_t MERGE_NS = 50 * 1000 * 1000;
 
 uint64_t journal_first(const struct journal *j)
 {
@@ -35,14 +35,14 @@ void journal_trim(struct journal *j, size_t limit)
     while (j->first && j->kept > limit) free(take_first(j));
 }
 
-/* A piece of that size that is in no list; NULL when there is no room for it. */
+/* Returns a piece of that size that is in no list, or NULL when there is no room for it. */
 static struct piece *fresh(struct journal *j, uint32_t capacity, uint64_t needed_from)
 {
     struct piece *p = NULL;
     while (!p && j->first && j->kept + sizeof *p + capacity > j->limit) {
         if (j->first->offset + j->first->length > needed_from) return NULL;
         if (j->first->capacity == capacity)
-            p = take_first(j); /* a flood goes round in the same few pieces */
+            p = take_first(j); /* a flood reuses the same few pieces */
         else
             free(take_first(j));
     }
@@ -54,9 +54,9 @@ static struct piece *fresh(struct journal *j, uint32_t capacity, uint64_t needed
 uint8_t *journal_room(struct journal *j, uint8_t channel, uint64_t needed_from, uint64_t time_ns, size_t *available)
 {
     struct piece *last = j->last;
-    /* Small writes that come together share a piece. */
+    /* Small writes close in time share a piece. */
     j->spare_given = !last || last->channel != channel || last->capacity - last->length < last->capacity / 4
-                     || last->capacity == last->length || time_ns - last->time_ns > TOGETHER_NS;
+                     || last->capacity == last->length || time_ns - last->time_ns > MERGE_NS;
     if (!j->spare_given) {
         *available = last->capacity - last->length;
         return last->data + last->length;
@@ -74,7 +74,7 @@ uint8_t *journal_room(struct journal *j, uint8_t channel, uint64_t needed_from, 
     return j->spare->data;
 }
 
-/* Gives back what the last piece does not need: nothing more is written to it. One that is nearly full stays as it is. */
+/* Shrinks the last piece, since nothing more is written to it. One that is nearly full is left as it is. */
 static void seal_last(struct journal *j)
 {
     struct piece *last = j->last;

@@ -1,6 +1,6 @@
 /*
- * The last bytes a command wrote, in pieces, each with its channel, offset and time. Bounded: when it is full
- * the oldest piece goes, unless somebody still has to read it; then the writer has to wait.
+ * The most recent output of a command, in pieces with channel, offset and time. Bounded: when the journal is full the
+ * oldest piece is discarded, unless an attached reader still needs it; then the writer waits.
  */
 #ifndef ISOLA_JOURNAL_H
 #define ISOLA_JOURNAL_H
@@ -20,23 +20,23 @@ struct piece {
 struct journal {
     struct piece *first, *last;
     struct piece *before_last; /* NULL when there are fewer than two */
-    struct piece *spare;       /* room that a read was given and did not fill; not one of the pieces yet */
-    bool spare_given;          /* whether the next read fills the spare, and not the rest of the last piece */
+    struct piece *spare;       /* space handed to a read that did not fill it; not in the list yet */
+    bool spare_given;          /* whether the next read fills the spare instead of the rest of the last piece */
     uint64_t end;              /* offset of the next byte */
-    size_t kept, limit;        /* memory used by pieces, and the most it may be */
+    size_t kept, limit;        /* memory used by pieces, and its limit */
 };
 
-/* The oldest offset that can still be read. */
+/* Returns the oldest offset that can still be read. */
 uint64_t journal_first(const struct journal *j);
 /*
- * Room for the next read of `channel`, at least one byte. Pieces that end at or before `needed_from` may be thrown
- * away for it; NULL when that does not make room. A read that finds nothing leaves no trace.
+ * Returns space for the next read of `channel`, at least one byte. May discard pieces that end at or before
+ * `needed_from`; returns NULL when that does not make room. A read that finds nothing leaves the journal unchanged.
  */
 uint8_t *journal_room(struct journal *j, uint8_t channel, uint64_t needed_from, uint64_t time_ns, size_t *available);
 void journal_filled(struct journal *j, size_t count, uint64_t time_ns);
-/* The piece that holds `offset`, or the first one after it. NULL at the end. */
+/* Returns the piece that contains `offset`, or the first one after it; NULL at the end. */
 const struct piece *journal_find(const struct journal *j, uint64_t offset);
-/* Throws away pieces until at most `limit` is kept. */
+/* Discards pieces until at most `limit` bytes are kept. */
 void journal_trim(struct journal *j, size_t limit);
 
 #endif

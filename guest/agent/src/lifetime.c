@@ -32,7 +32,7 @@ static struct timer linger = {.fire = abandoned};
 
 static void set_deadline(uint64_t milliseconds)
 {
-    /* Longer than fits is for ever. */
+    /* A value that would overflow means no deadline. */
     if (milliseconds == 0 || milliseconds > UINT64_MAX / (4 * MS))
         timer_clear(&deadline);
     else
@@ -70,7 +70,7 @@ void lifetime_kill_all(struct stream *s)
     if (tree_kill_own(KILL_MS, executions_reaped))
         stream_end(s, NULL);
     else
-        stream_error(s, E_LIMIT, 0, "processes are left after %d ms", KILL_MS);
+        stream_error(s, E_LIMIT, 0, "processes are still running after %d ms", KILL_MS);
     stream_release(s);
 }
 
@@ -85,7 +85,7 @@ void lifetime_shutdown(struct stream *s)
 void lifetime_end(const char *reason)
 {
     tree_kill_own(KILL_MS, NULL);
-    connection_farewell(reason);
+    connection_send_bye(reason);
     if (boot && boot->socket) unlink(boot->socket);
     _exit(0);
 }

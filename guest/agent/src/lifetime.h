@@ -1,4 +1,4 @@
-/* How long the agent lives: its deadline, how long it lingers without a server, and how it ends. */
+/* Lifetime of the agent: its deadline, how long it lingers without a server, and its shutdown. */
 #ifndef ISOLA_LIFETIME_H
 #define ISOLA_LIFETIME_H
 
@@ -11,7 +11,7 @@ void lifetime_disconnected(void);
 void lifetime_renew(struct stream *s, struct fields request);
 void lifetime_kill_all(struct stream *s);
 void lifetime_shutdown(struct stream *s);
-/* Says farewell, kills everything, exits. */
+/* Sends BYE, kills every process and exits. */
 _Noreturn void lifetime_end(const char *reason);
 
 #endif

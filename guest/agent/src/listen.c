@@ -33,7 +33,7 @@ int listen_unix(const char *path)
         return -1;
     }
     memcpy(address.sun_path, path, strlen(path) + 1);
-    unlink(path); /* left by an agent that was killed; a living one holds the lock */
+    unlink(path); /* left by a killed agent; a running one holds the lock */
     mode_t before = umask(0177);
     int fd = bound(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), (struct sockaddr *)&address,
                    sizeof address);
@@ -80,7 +80,7 @@ int open_virtio_port(const char *name)
     return fd;
 }
 
-int hold_lock(const char *path)
+int lock_file(const char *path)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) return -1;

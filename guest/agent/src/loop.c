@@ -45,7 +45,7 @@ void loop_forget(struct watch *w)
     epoll_ctl(epoll_fd, EPOLL_CTL_DEL, w->fd, NULL);
     w->added = false;
     w->events = 0;
-    /* An event of this turn may still lie in the batch, and its owner may be freed before it is reached. */
+    /* An event of this iteration may still be in the batch while its owner is freed. */
     for (int i = 0; i < batch_size; i++)
         if (batch[i].data.ptr == w) batch[i].events = 0;
 }
@@ -96,7 +96,7 @@ static void fire_timers(void)
 void loop_wake(void)
 {
     uint64_t one = 1;
-    ssize_t ignored = write(wake_fd, &one, sizeof one); /* full means that a wake-up is due already */
+    ssize_t ignored = write(wake_fd, &one, sizeof one); /* EAGAIN means that a wake-up is pending already */
     (void)ignored;
 }
 

@@ -1,6 +1,6 @@
 /*
- * The agent's one event loop: descriptors, timers, and a wake-up for the workers. Everything here is called
- * from the main thread only, except loop_wake.
+ * The agent's event loop: descriptors, timers, and a wake-up for worker threads. Everything is called on the main
+ * thread only, except loop_wake.
  */
 #ifndef ISOLA_LOOP_H
 #define ISOLA_LOOP_H
@@ -10,7 +10,7 @@
 
 struct watch {
     int fd;          /* -1 when not in use */
-    uint32_t events; /* what is asked for now */
+    uint32_t events; /* events requested now */
     bool added;
     void (*ready)(struct watch *w, uint32_t events);
 };
@@ -22,15 +22,15 @@ struct timer {
 };
 
 bool loop_open(void);
-/* Asks for `events` (EPOLLIN, EPOLLOUT, or 0 for none but errors); adds the descriptor at first use. */
+/* Requests `events` (EPOLLIN, EPOLLOUT, or 0 for errors only); adds the descriptor on first use. */
 void loop_watch(struct watch *w, uint32_t events);
-/* Forgets the descriptor; no event of it is delivered any more. Does not close it. */
+/* Stops watching the descriptor; no further event is delivered. Does not close it. */
 void loop_forget(struct watch *w);
 void timer_set(struct timer *t, uint64_t at_ns);
 void timer_clear(struct timer *t);
-/* Makes the loop call the function given to loop_run soon. From any thread. */
+/* Makes the loop call `woken` soon. Callable from any thread. */
 void loop_wake(void);
-/* Runs until loop_stop; `woken` is called after loop_wake and once per turn. */
+/* Runs until loop_stop; calls `woken` after loop_wake and once per iteration. */
 void loop_run(void (*woken)(void));
 void loop_stop(void);
 /* CLOCK_BOOTTIME in nanoseconds. */

@@ -1,6 +1,6 @@
 /*
- * The guest agent: PID 1 of a sandbox, or a subreaper where the sandbox has no pid namespace. It reads its boot
- * record, listens, and serves its one server until its deadline or its end. PROTOCOL.md is the contract.
+ * The guest agent: PID 1 of a sandbox, or a subreaper where the sandbox has no pid namespace. It reads its boot record,
+ * listens, and serves one server until its deadline or its shutdown. PROTOCOL.md specifies the protocol.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 #include "disk_budget.h"
 #include "dispatch.h"
 #include "execution.h"
-#include "hold.h"
+#include "freeze.h"
 #include "lifetime.h"
 #include "listen.h"
 #include "loop.h"
@@ -32,7 +32,7 @@
 #include "process_limit.h"
 #include "relay.h"
 #include "sandbox_limits.h"
-#include "seal.h"
+#include "privileges.h"
 #include "sudo.h"
 #include "sudo_listen.h"
 #include "user.h"
@@ -53,7 +53,7 @@ static void usage(void)
             "                   [--listen-fd N | --stdio | --vsock PORT | --port-name NAME] [--report]\n"
             "                   [--memory-events-fd N] [--process-events-fd N] [--own-events] [--own-disk]\n"
             "       isola-agent --probe-namespaces | --bridge SOCKET | --sudo\n"
-            "The guest agent of Isola (%s). It is started by a provider, not by hand; see PROTOCOL.md.\n",
+            "The guest agent of Isola (%s). Providers start it; see PROTOCOL.md.\n",
             agent_build);
     exit(2);
 }
@@ -106,7 +106,7 @@ static struct options parse(int count, char **words)
     return o;
 }
 
-/* As PID 1, whoever has a number here is of the sandbox, and the end of it is not theirs to decide. */
+/* For PID 1, a sender with a pid in this namespace is a guest process, which must not be able to end the agent. */
 static bool is_from_inside(const struct signalfd_siginfo *info)
 {
     return getpid() == 1 && info->ssi_code <= 0 && info->ssi_pid != 0;
@@ -124,11 +124,11 @@ static void signal_ready(struct watch *w, uint32_t what)
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) executions_reaped(pid, status);
 }
 
-/* All signals arrive here, in the main thread; commands get theirs back before they start. */
+/* All signals arrive here, in the main thread; commands get the default dispositions before they start. */
 static void catch_signals(void)
 {
     static struct watch watch = {.ready = signal_ready};
-    /* What whoever started us ignores would be ignored by every command. */
+    /* Every command would inherit the signals that the parent process ignores. */
     for (int i = 1; i < 32; i++) signal(i, i == SIGPIPE ? SIG_IGN : SIG_DFL);
     sigset_t all;
     sigfillset(&all);
@@ -154,8 +154,8 @@ static void see_files(const struct boot *b)
     if (file_view.root_fd < 0) detach_failed("cannot open the workspace %s: %s", b->root, strerror(errno));
 }
 
-/* A folder that was made for the sandbox is its user's, who could not use it otherwise. */
-static void give_workspace(const struct boot *b)
+/* Gives a folder created for the sandbox to its user, who could not use it otherwise. */
+static void chown_workspace(const struct boot *b)
 {
     char *folder = b->user ? fields_text(b->fields, T_WORKSPACE) : NULL;
     struct user u;
@@ -163,13 +163,13 @@ static void give_workspace(const struct boot *b)
     int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
     if (fd >= 0 && geteuid() == 0 && fstat(fd, &st) == 0 && st.st_uid == 0 && user_find(b->user, &u)
         && fchown(fd, u.uid, u.gid) < 0)
-        detach_failed("cannot give %s to %s: %s", folder, b->user, strerror(errno));
+        detach_failed("cannot change the owner of %s to %s: %s", folder, b->user, strerror(errno));
     if (fd >= 0) close(fd);
     free(folder);
 }
 
-/* Many commands and deep trees need many descriptors; commands get back what the agent was given. */
-static struct rlimit take_descriptors(void)
+/* Many commands and deep trees need many descriptors. Commands get the original limit. */
+static struct rlimit raise_descriptor_limit(void)
 {
     struct rlimit given = {1024, 1024};
     getrlimit(RLIMIT_NOFILE, &given);
@@ -178,10 +178,10 @@ static struct rlimit take_descriptors(void)
     return given;
 }
 
-static void turn(void)
+static void loop_iteration(void)
 {
-    connection_turn();
-    executions_tidy();
+    connection_poll();
+    executions_evict();
 }
 
 static void resume(void)
@@ -205,14 +205,14 @@ static int open_channel(const struct options *o, const struct boot *b)
         fd = open_virtio_port(o->port_name);
         if (fd < 0) detach_failed("cannot open virtio port %s: %s", o->port_name, strerror(errno));
     } else if (!o->stdio) {
-        if (!b->socket) detach_failed("the boot record names no socket, and there is no other channel");
+        if (!b->socket) detach_failed("the boot record has no SOCKET and the command line selects no other channel");
         fd = listen_unix(b->socket);
         if (fd < 0) detach_failed("cannot listen on %s: %s", b->socket, strerror(errno));
     }
     return fd;
 }
 
-/* The channel's descriptors are moved away from 0 and 1, so that no command can inherit them. */
+/* Moves the channel's descriptors away from 0 and 1, so that no command inherits them. */
 static bool serve_stdio(void)
 {
     int in = fcntl(0, F_DUPFD_CLOEXEC, 3), out = fcntl(1, F_DUPFD_CLOEXEC, 3);
@@ -228,7 +228,7 @@ static bool serve_stdio(void)
     return in >= 0 && out >= 0 && connection_fixed(in, out, false);
 }
 
-/* Where the sandbox is shown its own control groups, of either version; -1 where it is not. */
+/* Opens a file of the sandbox's control group, of either cgroup version; -1 where the group is not visible. */
 static int open_events(const char *first, const char *second)
 {
     int fd = open(first, O_RDONLY | O_CLOEXEC);
@@ -242,11 +242,11 @@ static void find_events(struct options *o)
     o->process_events = open_events("/sys/fs/cgroup/pids/pids.events", "/sys/fs/cgroup/pids.events");
 }
 
-/* Tells whoever booted the sandbox, then lets go of what it gave us. */
+/* Reports readiness to the process that booted the sandbox, then closes the inherited descriptors. */
 static void report_ready(void)
 {
     ssize_t ignored = write(1, "ready\n", 6);
-    (void)ignored; /* nobody waits any more; the agent lives on its own */
+    (void)ignored; /* the reader is gone; the agent continues without it */
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int fd = 0; fd < 3; fd++)
         if (null < 0 || dup2(null, fd) < 0) close(fd);
@@ -256,7 +256,7 @@ static void report_ready(void)
 int main(int count, char **words)
 {
     const char *called = count ? strrchr(words[0], '/') : NULL;
-    if (count && !strcmp(called ? called + 1 : words[0], "sudo")) return sudo_ask(count, words);
+    if (count && !strcmp(called ? called + 1 : words[0], "sudo")) return sudo_main(count, words);
     struct options options = parse(count, words);
     static struct boot boot;
     const char *problem;
@@ -266,7 +266,7 @@ int main(int count, char **words)
         return 1;
     }
     if (options.boot_fd > 2) close(options.boot_fd);
-    if (boot.lock && hold_lock(boot.lock) < 0) {
+    if (boot.lock && lock_file(boot.lock) < 0) {
         printf("error cannot lock %s: %s\n", boot.lock, strerror(errno));
         return 1;
     }
@@ -277,24 +277,25 @@ int main(int count, char **words)
     agent_started_ns = now_ns();
     if (getpid() != 1) prctl(PR_SET_CHILD_SUBREAPER, 1);
     prctl(PR_SET_DUMPABLE, 0);
-    umask(022); /* as commands have it */
+    umask(022); /* as for commands */
     if (!loop_open()) detach_failed("epoll: %s", strerror(errno));
     catch_signals();
 
     static struct execution_defaults defaults;
-    defaults = (struct execution_defaults){boot.environment, boot.fields, take_descriptors()};
+    defaults = (struct execution_defaults){boot.environment, boot.fields, raise_descriptor_limit()};
     executions_setup(&defaults);
-    give_workspace(&boot);
-    hold_prepare();
-    uint64_t seal = fields_u64(boot.fields, T_SECCOMP, 0);
-    bool sealed = seal == 3 ? seccomp_hide_new() : !seal || (capabilities_seal() && seccomp_refuse(seal == 1));
-    if (!sealed) detach_failed("cannot give up rights: %s", strerror(errno));
+    chown_workspace(&boot);
+    freeze_prepare();
+    uint64_t mode = fields_u64(boot.fields, T_SECCOMP, 0);
+    bool dropped =
+        mode == 3 ? seccomp_hide_new_syscalls() : !mode || (capabilities_lock() && seccomp_install(mode == 1));
+    if (!dropped) detach_failed("cannot drop privileges: %s", strerror(errno));
     find_events(&options);
-    if (options.own_disk) disk_set_own();
+    if (options.own_disk) disk_set_kernel_limited();
     limits_setup(options.memory_events, options.process_events, fields_u64(boot.fields, T_DISK_LIMIT, 0),
                  fields_u64(boot.fields, T_DISK_SINCE_NS, 0));
     process_limit_setup(fields_u64(boot.fields, T_PROCESS_LIMIT, 0));
-    sudo_setup(&defaults); /* last: it needs all limits */
+    sudo_setup(&defaults); /* last, because it needs all limits */
     lifetime_begin(&boot);
     connection_setup(boot.secret, boot.sandbox ? boot.sandbox : "", &events);
     bool serving = options.stdio       ? serve_stdio()
@@ -303,6 +304,6 @@ int main(int count, char **words)
     if (!serving) detach_failed("cannot serve the channel: %s", strerror(errno));
     if (options.report) report_ready();
     detach_ready();
-    loop_run(turn);
-    lifetime_end("signal"); /* the loop only returns when it cannot go on */
+    loop_run(loop_iteration);
+    lifetime_end("signal"); /* the loop returns only when it cannot continue */
 }

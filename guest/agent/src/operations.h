@@ -1,6 +1,6 @@
 /*
- * The blocking operations: each runs on a worker thread, answers on its stream and returns. They know
- * streams, paths and users, and nothing of connections or executions.
+ * The blocking operations. Each runs on a worker thread, answers on its stream and returns. They use streams, paths and
+ * users, but not connections or executions.
  */
 #ifndef ISOLA_OPERATIONS_H
 #define ISOLA_OPERATIONS_H
@@ -10,11 +10,11 @@
 /* Set once at boot, read-only afterwards. */
 struct file_view {
     int root_fd;       /* O_PATH of ROOT, or -1: the sandbox has its own root and paths are plain */
-    const char *root;  /* ROOT as the commands see it, NULL when not confined */
-    const char *mount; /* what callers call ROOT, e.g. /workspace; NULL when not confined */
-    const char *cwd;   /* where relative paths start when not confined */
-    const char *start; /* where they start beneath ROOT when confined; see path_start_at */
-    const char *user;  /* default user, NULL for the agent's own */
+    const char *root;  /* ROOT as commands see it; NULL when not confined */
+    const char *mount; /* the name of ROOT in requests, e.g. /workspace; NULL when not confined */
+    const char *cwd;   /* base of relative paths when not confined */
+    const char *start; /* base of relative paths beneath ROOT when confined; see path_start_at */
+    const char *user;  /* default user; NULL for the agent's own */
 };
 extern struct file_view file_view;
 

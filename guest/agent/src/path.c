@@ -17,7 +17,7 @@
 struct file_view file_view = {.root_fd = -1};
 bool path_force_walk;
 
-/* ---- where a path starts ------------------------------------------------------------------------------- */
+/* ---- base of a path ------------------------------------------------------------------------------------ */
 
 struct anchor {
     int folder;
@@ -32,7 +32,7 @@ static const char *skip_slashes(const char *p)
     return p;
 }
 
-/* What follows `prefix` in `path`, component by component (/workspacefoo is not in /workspace), or NULL. */
+/* Returns what follows `prefix` in `path`, by components (/workspacefoo is not in /workspace), or NULL. */
 static const char *after_prefix(const char *path, const char *prefix)
 {
     if (!prefix) return NULL;
@@ -47,7 +47,7 @@ static const char *after_prefix(const char *path, const char *prefix)
     }
 }
 
-/* Of MOUNT and ROOT the longer match wins, so that MOUNT may be a parent of ROOT. */
+/* The longer match of MOUNT and ROOT wins, so that MOUNT may be a parent of ROOT. */
 static const char *beneath_view(const char *path)
 {
     const char *by_mount = after_prefix(path, file_view.mount);
@@ -101,7 +101,7 @@ static void anchor_drop(struct anchor *a)
     errno = saved;
 }
 
-/* ---- the kernel's way ---------------------------------------------------------------------------------- */
+/* ---- resolution by the kernel -------------------------------------------------------------------------- */
 
 static int call_openat2(int folder, const char *path, int flags)
 {
@@ -112,7 +112,7 @@ static int call_openat2(int folder, const char *path, int flags)
     return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
 }
 
-/* Asked once: an old kernel answers ENOSYS, a seccomp filter often EPERM, and neither says so per path. */
+/* Tested once: an old kernel fails with ENOSYS, a seccomp filter often with EPERM, for every path alike. */
 static bool kernel_resolves(void)
 {
     static atomic_int known;
@@ -130,7 +130,7 @@ static bool kernel_resolves(void)
 static int open_beneath(int root, const char *path, int flags)
 {
     if (!path_force_walk && kernel_resolves()) {
-        /* EAGAIN: something was renamed while the kernel looked at a `..`. */
+        /* EAGAIN: a rename happened while the kernel resolved a `..`. */
         for (int tries = 0; tries < WALK_TRIES_MAX; tries++) {
             int fd = call_openat2(root, path, flags);
             if (fd >= 0 || (errno != EAGAIN && errno != EINTR)) return fd;
@@ -154,9 +154,9 @@ int path_open(const char *path, int flags)
     return fd;
 }
 
-/* ---- places -------------------------------------------------------------------------------------------- */
+/* ---- parent folders ------------------------------------------------------------------------------------ */
 
-/* The length of `path` without the slashes and dots that end it: `a/b/./` is `a/b`. */
+/* Returns the length of `path` without trailing slashes and dots: `a/b/./` becomes `a/b`. */
 static size_t trimmed(const char *path)
 {
     size_t length = strlen(path);
@@ -170,7 +170,7 @@ static size_t trimmed(const char *path)
     }
 }
 
-bool path_place(const char *path, struct place *out)
+bool path_resolve_parent(const char *path, struct path_parent *out)
 {
     struct anchor a;
     out->folder = -1;
@@ -196,13 +196,13 @@ bool path_place(const char *path, struct place *out)
     return out->folder >= 0;
 }
 
-void place_close(struct place *p)
+void path_parent_close(struct path_parent *p)
 {
     if (p->folder >= 0) close(p->folder);
     p->folder = -1;
 }
 
-bool path_place_followed(const char *path, struct place *out)
+bool path_resolve_parent_following(const char *path, struct path_parent *out)
 {
     char now[PATH_MAX], target[PATH_MAX];
     out->folder = -1;
@@ -212,11 +212,11 @@ bool path_place_followed(const char *path, struct place *out)
     }
     strcpy(now, path);
     for (int links = 0; links <= WALK_LINKS_MAX; links++) {
-        if (!path_place(now, out)) return false;
+        if (!path_resolve_parent(now, out)) return false;
         if (!out->leaf[0] || !link_text(out->folder, out->leaf, target, sizeof target))
-            return true; /* not a link, or not there yet */
-        place_close(out);
-        /* A link's text counts from the folder the link is in, which is what stands before the leaf. */
+            return true; /* not a link, or does not exist yet */
+        path_parent_close(out);
+        /* A relative link target is resolved from the folder that contains the link. */
         size_t start = trimmed(now), length = strlen(target);
         while (start > 0 && now[start - 1] != '/') start--;
         if (target[0] == '/') {
@@ -254,13 +254,14 @@ bool path_make_parents(const char *path, mode_t mode)
             close(fd);
             continue;
         }
-        /* What lies above a confined root is not ours to make, nor to judge: the resolution decides. */
+        /* Folders above a confined root are neither created nor checked here; the resolution decides. */
         if (errno == EXDEV && file_view.root_fd >= 0 && path[0] == '/' && !beneath_view(prefix)) continue;
-        struct place p;
-        if (errno != ENOENT || !path_place(prefix, &p)) return false;
-        bool made = p.leaf[0] && (mkdirat(p.folder, p.leaf, mode) == 0 ? user_give(p.folder, p.leaf) : errno == EEXIST);
+        struct path_parent p;
+        if (errno != ENOENT || !path_resolve_parent(prefix, &p)) return false;
+        bool made =
+            p.leaf[0] && (mkdirat(p.folder, p.leaf, mode) == 0 ? user_chown_new(p.folder, p.leaf) : errno == EEXIST);
         int saved = errno;
-        place_close(&p);
+        path_parent_close(&p);
         errno = saved;
         if (!made) return false;
     }
@@ -285,7 +286,7 @@ int path_descend(int folder, const char *relative, mode_t make)
             next = openat(current, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
             if (next < 0 && errno == ENOENT && make && (mkdirat(current, name, make) == 0 || errno == EEXIST))
                 next = openat(current, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-            /* The kernel says ENOTDIR for a link here; the caller wants to tell it from a file. */
+            /* The kernel reports ENOTDIR for a link here; the caller needs to distinguish it from a file. */
             struct stat found;
             if (next < 0 && errno == ENOTDIR)
                 errno = fstatat(current, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(found.st_mode) ? ELOOP

@@ -1,9 +1,9 @@
 /*
- * From the bytes of a caller's path to descriptors. Nothing else in the program opens a caller's path.
+ * Resolves request paths to descriptors. No other code of the agent opens a path from a request.
  *
- * Without confinement (file_view.root_fd < 0) paths mean what they mean to the kernel; relative ones start
- * at file_view.cwd. Confined, every path is resolved beneath root_fd by the kernel (openat2) or by a walk
- * of our own, descriptor by descriptor, where the kernel lacks it; a path that leads out fails with EXDEV.
+ * Without confinement (file_view.root_fd < 0) paths have their usual meaning and relative ones start at file_view.cwd.
+ * When confined, every path is resolved beneath root_fd by the kernel (openat2) or, on kernels without openat2, by a
+ * walk from descriptor to descriptor. A path that leads outside fails with EXDEV.
  */
 #ifndef ISOLA_PATH_H
 #define ISOLA_PATH_H
@@ -13,43 +13,48 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* Set by tests only: pretend that the kernel has no openat2. */
+/* For tests: behave as if the kernel had no openat2. */
 extern bool path_force_walk;
 
-/* Makes relative paths of a confined view start at `cwd`; at ROOT when it lies elsewhere. Keeps the pointer. */
+/* Makes relative paths of a confined view start at `cwd`, or at ROOT when `cwd` is outside. Keeps the pointer. */
 void path_start_at(const char *cwd);
 
-/* Opens what `path` names, close-on-exec; links are followed unless O_NOFOLLOW. Never creates. -1 and errno. */
+/* Opens `path` close-on-exec; follows links unless O_NOFOLLOW. Never creates. Returns -1 with errno. */
 int path_open(const char *path, int flags);
 
-/* The folder that holds (or will hold) an entry. `leaf` is one component; empty when the path is the root. */
-struct place {
+/* The folder that contains, or will contain, an entry. `leaf` is one component, empty when the path is the root. */
+struct path_parent {
     int folder;
     char leaf[NAME_MAX + 1];
 };
 
 /* Resolves all but the last component. A path that ends in `..` fails with EINVAL. */
-bool path_place(const char *path, struct place *out);
-/* The same, but where the last component is a link, the place the link leads to (at most 40 links). */
-bool path_place_followed(const char *path, struct place *out);
-void place_close(struct place *p);
+bool path_resolve_parent(const char *path, struct path_parent *out);
+/* Like path_resolve_parent, but where the last component is a link, the parent of its target (at most 40 links). */
+bool path_resolve_parent_following(const char *path, struct path_parent *out);
+void path_parent_close(struct path_parent *p);
 
-/* Makes the missing folders above the last component (or all of them). Existing ones are left as they are. */
+/* Creates the missing folders above the last component (or all of them). Leaves existing folders unchanged. */
 bool path_make_parents(const char *path, mode_t mode);
 
 /*
- * Opens `relative` component by component beneath `folder` and follows no link at all: a link on the way
- * fails with ELOOP. An empty path is the folder itself. `make` creates missing folders with that mode; 0 does not.
+ * Opens `relative` component by component beneath `folder` without following links: a link on the way fails with ELOOP.
+ * An empty path is the folder itself. A nonzero `make` creates missing folders with that mode.
  */
 int path_descend(int folder, const char *relative, mode_t make);
 
-/* Where an open descriptor is, as a next call would name it; `given` where that cannot be told. */
+/* Returns the path of an open descriptor as a request would name it, or `given` when it cannot be determined. */
 void path_of(int fd, const char *given, char *out, size_t capacity);
 
-/* The text of the link `name` in `folder` ("" when folder is the link itself), cut at capacity. False: errno. */
+/*
+ * Reads the target of the link `name` in `folder` ("" when folder is the link itself), cut at capacity. False with
+ * errno.
+ */
 bool link_text(int folder, const char *name, char *out, size_t capacity);
 
-/* `base` and `relative` joined as a caller would write it; NULL when out of memory. Free it. */
+/*
+ * Joins `base` and `relative` as a request would write the path. Returns NULL when out of memory. The caller frees it.
+ */
 char *path_join(const char *base, const char *relative);
 
 #endif

@@ -14,9 +14,9 @@
 enum { DEPTH_MAX = 4096 };
 
 /*
- * One descriptor is open at a time; for `..` the walk remembers which folder (device and inode) it came
- * through, and goes back only if the parent is still that one. So depth costs no descriptors, and a folder
- * that was moved away meanwhile cannot take the walk with it: that is EAGAIN, and the walk starts again.
+ * Keeps one descriptor open at a time. For `..` the walk remembers the device and inode of each folder it came through
+ * and goes back only if the parent is still that folder. Depth therefore costs no descriptors, and a folder that is
+ * moved away concurrently cannot redirect the walk: it fails with EAGAIN, and the walk starts again.
  */
 struct step {
     dev_t device;
@@ -28,8 +28,8 @@ struct walk {
     bool current_owned;
     size_t depth;
     int links;
-    struct step *steps; /* the folders above `current`, the root first */
-    char *text;         /* what is left to walk sits at the end, so that a link's text fits before it */
+    struct step *steps; /* the folders above `current`, root first */
+    char *text;         /* the rest of the path is at the end, so that a link target fits before it */
     char *rest;
 };
 
@@ -45,7 +45,7 @@ static void walk_to(struct walk *w, int folder)
 static bool walk_up(struct walk *w)
 {
     struct stat here;
-    /* Looking up "." asks for the same right to search as the kernel asks for "..". */
+    /* Looking up "." requires the same search permission that the kernel requires for "..". */
     if (fstatat(w->current, ".", &here, AT_SYMLINK_NOFOLLOW) < 0) return false;
     if (w->depth == 0) {
         errno = EXDEV;
@@ -96,7 +96,7 @@ static bool walk_link(struct walk *w, int link)
     return true;
 }
 
-/* Opens the last component for good. A link that appears here since we looked is a race: ELOOP becomes EAGAIN. */
+/* Opens the last component. A link that appeared after the check is a race: ELOOP becomes EAGAIN. */
 static int walk_last(int folder, const char *name, int flags, bool was_link)
 {
     int fd = openat(folder, name, flags | O_NOFOLLOW | O_CLOEXEC);
@@ -112,7 +112,7 @@ static int walk_last(int folder, const char *name, int flags, bool was_link)
     return fd;
 }
 
-/* Takes one component. -2: go on; -1: failed; otherwise the answer. */
+/* Resolves one component. Returns -2 to continue, -1 on failure, otherwise the resulting descriptor. */
 static int walk_component(struct walk *w, int flags)
 {
     w->rest = w->rest + strspn(w->rest, "/");

@@ -9,10 +9,10 @@
 #define MS 1000000ull
 
 enum {
-    LOOK_MS = 10,        /* while the number changes, or is near the limit */
-    LOOK_MOST_MS = 1000, /* while it does not */
-    STARVED_MS = 1000,   /* how long commands find no room before some is made */
-    STARVED_LEAST = 16,  /* threads of an execution that is worth ending then */
+    INTERVAL_MS = 10,         /* interval while the number changes or is near the limit */
+    INTERVAL_MAX_MS = 1000,   /* interval otherwise */
+    STARVED_MS = 1000,        /* how long commands fail to start before an execution is killed */
+    STARVED_THREADS_MIN = 16, /* minimum number of threads of an execution killed for that */
 };
 
 static uint64_t limit, met;
@@ -41,7 +41,7 @@ static void look_after(uint64_t milliseconds)
 void process_limit_started(void)
 {
     starved_since = 0;
-    if (limit && (next_look.at_ns == 0 || pause_ms > LOOK_MS)) look_after(LOOK_MS);
+    if (limit && (next_look.at_ns == 0 || pause_ms > INTERVAL_MS)) look_after(INTERVAL_MS);
 }
 
 static bool is_busy(const struct execution *e)
@@ -49,7 +49,7 @@ static bool is_busy(const struct execution *e)
     return e->supervisor > 0 && e->control.fd >= 0;
 }
 
-/* Ends the execution with the most processes, or threads, unless one is about to end; those of no execution go first. */
+/* Kills the execution with the most processes, or threads, unless one is already ending; sudo helpers go first. */
 static void end_largest(bool by_threads, int least)
 {
     struct execution *largest = NULL;
@@ -57,7 +57,7 @@ static void end_largest(bool by_threads, int least)
     if (!tree_read()) return;
     for (struct execution *e = executions; e; e = e->next) {
         if (!is_busy(e)) continue;
-        if (e->to_die) return;
+        if (e->kill_pending) return;
         struct tree_size size = tree_size(e->supervisor);
         int count = by_threads ? size.threads : size.processes;
         if (count > most) {
@@ -78,7 +78,7 @@ static void end_largest(bool by_threads, int least)
     if (!largest && !helper) return;
     met++;
     if (helper)
-        sudo_end(helper);
+        sudo_kill(helper);
     else
         order(largest, ORDER_KILL_TREE, 0);
 }
@@ -90,7 +90,7 @@ void process_limit_starved(void)
     if (!starved_since) starved_since = now;
     if (now - starved_since < STARVED_MS * MS) return;
     starved_since = now;
-    end_largest(true, STARVED_LEAST);
+    end_largest(true, STARVED_THREADS_MIN);
 }
 
 static void look(struct timer *t)
@@ -103,7 +103,7 @@ static void look(struct timer *t)
         supervisors++;
         leaders += e->started && !e->leader_ended;
     }
-    if (!supervisors) return; /* the next command begins anew */
+    if (!supervisors) return; /* the next command starts it again */
     int count = tree_count_others() - supervisors - leaders;
     if (count > 0 && (uint64_t)count > limit) {
         kill_strays();
@@ -111,5 +111,5 @@ static void look(struct timer *t)
     }
     bool calm = count == last_count && (uint64_t)(count < 0 ? 0 : count) * 2 < limit;
     last_count = count;
-    look_after(!calm ? LOOK_MS : pause_ms * 2 > LOOK_MOST_MS ? LOOK_MOST_MS : pause_ms * 2);
+    look_after(!calm ? INTERVAL_MS : pause_ms * 2 > INTERVAL_MAX_MS ? INTERVAL_MAX_MS : pause_ms * 2);
 }

@@ -8,7 +8,7 @@
 
 #include "process_stat.h"
 
-/* Not in every libc; the same number on every architecture. */
+/* Not in every libc; same number on every architecture. */
 enum { SYS_PIDFD_SEND_SIGNAL = 424, SYS_PIDFD_OPEN = 434 };
 
 uint64_t process_start(int proc, pid_t pid)
@@ -19,7 +19,7 @@ uint64_t process_start(int proc, pid_t pid)
     return process_stat_read(proc, name, &seen) ? seen.start : 0;
 }
 
-/* The descriptor is taken first and the start looked at afterwards: what has that start then is what it leads to. */
+/* Opens the descriptor before checking the start time, so that the check applies to the process it refers to. */
 bool process_signal(int proc, pid_t pid, uint64_t start, int signal_number)
 {
     int fd = (int)syscall(SYS_PIDFD_OPEN, pid, 0);
@@ -27,7 +27,7 @@ bool process_signal(int proc, pid_t pid, uint64_t start, int signal_number)
     bool sent = false;
     int error = ESRCH;
     if (start != 0 && process_start(proc, pid) == start) {
-        /* Where there are no such descriptors (before Linux 5.3) the pid has to do. */
+        /* Without pidfds (before Linux 5.3), falls back to the pid. */
         sent =
             (fd >= 0 ? (int)syscall(SYS_PIDFD_SEND_SIGNAL, fd, signal_number, NULL, 0) : kill(pid, signal_number)) == 0;
         error = errno;

@@ -1,4 +1,4 @@
-/* Signals to a process that was seen before, and to no other that has got its pid meanwhile. */
+/* Signals a process identified earlier, and never another process that has reused its pid. */
 #ifndef ISOLA_PROCESS_SIGNAL_H
 #define ISOLA_PROCESS_SIGNAL_H
 
@@ -6,10 +6,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* When a process was started (field 22 of PID/stat in the folder `proc`), which tells two of one pid apart; 0: gone. */
+/*
+ * Returns the start time of a process (field 22 of PID/stat in the folder `proc`), which identifies it together with
+ * its pid; 0 when the process is gone.
+ */
 uint64_t process_start(int proc, pid_t pid);
 
-/* Signals the process of this pid and start. False with errno; ESRCH when that process is gone. */
+/* Signals the process with this pid and start time. Returns false with errno; ESRCH when it is gone. */
 bool process_signal(int proc, pid_t pid, uint64_t start, int signal_number);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Numbers of proc(5); the first two are the pid and the name. */
+/* Field numbers of proc(5); the first two are the pid and the name. */
 enum {
     STATE = 3,
     PARENT,
@@ -20,7 +20,10 @@ enum {
     PAGES = 24
 };
 
-/* No stdio and no heap: a supervisor calls this too. The name may hold anything, so look behind the last ')'. */
+/*
+ * Uses neither stdio nor heap, because supervisors call it too. The name may contain anything, so parsing starts after
+ * the last ')'.
+ */
 bool process_stat_read(int folder, const char *name, struct process_stat *out)
 {
     char path[32], text[1024];

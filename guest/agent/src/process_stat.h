@@ -1,4 +1,4 @@
-/* Reads PID/stat of a /proc folder, for the agent and for the launcher. */
+/* Reads PID/stat of a /proc folder, for the agent and the launcher. */
 #ifndef ISOLA_PROCESS_STAT_H
 #define ISOLA_PROCESS_STAT_H
 
@@ -11,12 +11,15 @@ struct process_stat {
     pid_t parent, session;
     unsigned flags; /* PF_KTHREAD and others */
     int threads;
-    uint64_t ticks; /* CPU time, with that of the children it has waited for */
-    uint64_t start; /* clock ticks since boot; tells two processes of one pid apart */
+    uint64_t ticks; /* CPU time, including that of waited-for children */
+    uint64_t start; /* start time in clock ticks since boot; distinguishes processes with the same pid */
     uint64_t pages; /* resident */
 };
 
-/* Reads NAME/stat in `folder`, which is /proc or PID/task of it. False when that is gone, or is not such a file. */
+/*
+ * Reads NAME/stat in `folder`, which is /proc or a PID/task folder. Returns false when it does not exist or is
+ * malformed.
+ */
 bool process_stat_read(int folder, const char *name, struct process_stat *out);
 
 #endif

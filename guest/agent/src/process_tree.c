@@ -27,7 +27,7 @@ struct process {
     bool ours;
 };
 
-/* Static, because a supervisor has no heap; each process that uses it has its own copy. */
+/* Static, because a supervisor has no heap; each process has its own copy. */
 static struct process table[PROCESSES_MAX];
 
 struct linux_dirent64 {
@@ -60,7 +60,7 @@ static int read_table(void)
     return count;
 }
 
-/* Signals the process that was seen, and not another that has got its pid meanwhile. */
+/* Signals the process found earlier, not another one that has reused its pid. */
 static void signal_seen(const struct process *seen, int signal_number)
 {
     int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -83,7 +83,7 @@ static struct process *lookup(pid_t pid, int count)
     return NULL;
 }
 
-/* /proc lists pids in rising order, but not after a wrap seen mid-way; insertion order is nearly sorted. */
+/* /proc lists pids in ascending order except around a pid wrap, so insertion sort is cheap. */
 static void sort_table(int count)
 {
     for (int i = 1; i < count; i++) {
@@ -139,7 +139,7 @@ int tree_signal_children(pid_t root, int signal_number, bool (*spare)(pid_t pid)
     return found;
 }
 
-static atomic_int set_apart[TREE_APART_MAX];
+static atomic_int excluded[TREE_EXCLUDED_MAX];
 static int table_length;
 
 bool tree_read(void)
@@ -176,29 +176,29 @@ int tree_count_others(void)
             count += entry->d_name[0] >= '1' && entry->d_name[0] <= '9';
         }
     close(proc_fd);
-    for (int i = 0; i < TREE_APART_MAX; i++) count -= atomic_load(&set_apart[i]) != 0;
+    for (int i = 0; i < TREE_EXCLUDED_MAX; i++) count -= atomic_load(&excluded[i]) != 0;
     return count - 1;
 }
 
-void tree_set_apart(pid_t pid, bool apart)
+void tree_exclude(pid_t pid, bool exclude)
 {
-    for (int i = 0; i < TREE_APART_MAX; i++)
-        if (atomic_load(&set_apart[i]) == (apart ? 0 : pid)) {
-            atomic_store(&set_apart[i], apart ? pid : 0);
+    for (int i = 0; i < TREE_EXCLUDED_MAX; i++)
+        if (atomic_load(&excluded[i]) == (exclude ? 0 : pid)) {
+            atomic_store(&excluded[i], exclude ? pid : 0);
             return;
         }
 }
 
-bool tree_is_apart(pid_t pid)
+bool tree_is_excluded(pid_t pid)
 {
-    for (int i = 0; i < TREE_APART_MAX; i++)
-        if (atomic_load(&set_apart[i]) == pid) return true;
+    for (int i = 0; i < TREE_EXCLUDED_MAX; i++)
+        if (atomic_load(&excluded[i]) == pid) return true;
     return false;
 }
 
 bool tree_keeps_orphans(void)
 {
-    static int known; /* the same for all threads that find out at once */
+    static int known; /* every thread that detects it concurrently finds the same value */
     if (!known) {
         int value;
         known = prctl(PR_GET_CHILD_SUBREAPER, &value, 0, 0, 0) == 0 ? 1 : 2;
@@ -209,12 +209,12 @@ bool tree_keeps_orphans(void)
 static bool has_mark(pid_t pid, const char *mark)
 {
     char text[16384], path[64];
-    size_t length = strlen(mark) + 1, kept = 0; /* with its NUL */
+    size_t length = strlen(mark) + 1, kept = 0; /* including its NUL */
     snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return false;
     bool found = false;
-    text[kept++] = 0; /* a variable begins behind a NUL */
+    text[kept++] = 0; /* a variable starts after a NUL */
     for (ssize_t n; !found && (n = read(fd, text + kept, sizeof text - kept)) > 0;) {
         size_t have = kept + (size_t)n;
         for (size_t at = 0; !found && at + length < have; at++)
@@ -255,7 +255,7 @@ bool tree_kill_marked(const char *mark, int milliseconds)
     return true;
 }
 
-/* True when there is no child left at all. */
+/* Returns true when no child is left. */
 static bool reap(void (*reaped)(pid_t pid, int status))
 {
     for (;;) {
@@ -275,9 +275,12 @@ bool tree_kill_own(int milliseconds, void (*reaped)(pid_t pid, int status))
     for (int round = 0;; round++) {
         int found = -1;
         if (self == 1) {
-            kill(-1, SIGKILL); /* everything in our namespace but ourselves */
+            kill(-1, SIGKILL); /* everything in the pid namespace except the caller */
         } else {
-            /* Stop what can be seen until a look finds nothing new, then kill; children of the killed come to us. */
+            /*
+             * Stop what is visible until nothing new appears, then kill. Children of killed processes are reparented to
+             * this one.
+             */
             int before = tree_signal(self, SIGSTOP);
             for (int look = 0; look < 8 && before > 0; look++) {
                 int now = tree_signal(self, SIGSTOP);

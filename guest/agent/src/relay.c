@@ -20,8 +20,8 @@ struct relay {
     struct watch watch;
     struct timer patience;
     bool connecting, try_v6, accepted;
-    bool server_eof, peer_eof; /* who has said that nothing more comes */
-    struct ring out;           /* from the server, on its way to the socket */
+    bool server_eof, peer_eof; /* which side has sent its last byte */
+    struct ring out;           /* from the server to the socket */
     size_t ungranted;
     uint16_t port;
     struct relay *next, **link;
@@ -60,9 +60,9 @@ static void relay_fail(struct relay *r, enum error_code code, int error)
     uint16_t port = r->port;
     relay_free(r);
     if (code == E_REFUSED)
-        stream_error(s, code, error, "nothing listens on port %u", port);
+        stream_error(s, code, error, "no process listens on port %u", port);
     else
-        stream_error(s, code, error, "connection to port %u: %s", port, strerror(error));
+        stream_error(s, code, error, "cannot connect to port %u: %s", port, strerror(error));
 }
 
 /* Returns false when the relay is gone. */
@@ -156,7 +156,7 @@ static void relay_ready(struct watch *w, uint32_t what)
         connected(r);
         return;
     }
-    /* A reset with nothing left to read would otherwise wake us for ever. */
+    /* Otherwise a reset with nothing left to read would wake the loop forever. */
     if ((what & EPOLLERR) || ((what & EPOLLHUP) && r->peer_eof)) {
         if (r->peer_eof)
             relay_end(r);
@@ -220,7 +220,7 @@ static struct relay *relay_new(struct stream *s, int fd, uint16_t port)
     r->link = &relays;
     if (relays) relays->link = &r->next;
     relays = r;
-    stream_own(s, &relay_owner, r);
+    stream_set_owner(s, &relay_owner, r);
     return r;
 }
 
@@ -264,7 +264,7 @@ void relay_dial(struct stream *s, struct fields request)
 {
     uint64_t port = fields_u64(request, T_PORT, 0);
     if (port < 1 || port > 65535) {
-        stream_error(s, E_INVALID, 0, "a port is 1 to 65535");
+        stream_error(s, E_INVALID, 0, "PORT must be 1 to 65535");
         stream_release(s);
         return;
     }
@@ -378,7 +378,7 @@ void relay_listen(struct stream *s, struct fields request)
     }
     l->stream = s;
     l->watch = (struct watch){.fd = fd, .ready = accept_ready};
-    stream_own(s, &owner, l);
+    stream_set_owner(s, &owner, l);
     struct builder b = {0};
     build_u64(&b, T_PORT, ntohs(address.sin_port));
     stream_post(s, RESPONSE, b.data, b.length, NULL, 0);

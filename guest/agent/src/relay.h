@@ -1,4 +1,4 @@
-/* TCP connections carried over streams: DIAL into the sandbox, RELAY out of it. Main thread only. */
+/* TCP connections carried over streams: DIAL into the sandbox and RELAY out of it. Main thread only. */
 #ifndef ISOLA_RELAY_H
 #define ISOLA_RELAY_H
 
@@ -6,7 +6,7 @@
 
 void relay_dial(struct stream *s, struct fields request);
 void relay_listen(struct stream *s, struct fields request);
-/* There is room in the outbox again. */
+/* The send queue has room again. */
 void relays_resume(void);
 
 #endif

@@ -18,7 +18,7 @@ static inline bool ring_put(struct ring *r, const void *bytes, size_t length, si
     if (length > bound - r->length) return false;
     if (r->start + r->length + length > r->capacity) {
         size_t capacity = r->capacity ? r->capacity : 4096;
-        while (capacity < 2 * (r->length + length)) capacity *= 2; /* so that what is moved was paid for by what went */
+        while (capacity < 2 * (r->length + length)) capacity *= 2; /* amortizes the cost of moving the bytes */
         if (capacity > r->capacity) {
             uint8_t *data = realloc(r->data, capacity);
             if (!data) return false;

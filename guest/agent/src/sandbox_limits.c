@@ -13,10 +13,10 @@
 
 #define MS 1000000ull
 
-enum { LOOK_MS = 500, LOOK_MOST_MS = 10000, COST_FACTOR = 20 };
+enum { INTERVAL_MS = 500, INTERVAL_MAX_MS = 10000, COST_FACTOR = 20 };
 
 static int memory_fd = -1, thread_fd = -1;
-static atomic_ullong pause_ms = LOOK_MS;
+static atomic_ullong pause_ms = INTERVAL_MS;
 static atomic_bool filled;
 
 static uint64_t number_after(int fd, const char *word)
@@ -45,7 +45,7 @@ bool limits_have_memory(void)
     return memory_fd >= 0;
 }
 
-/* ---- the watch: the walk is a thread's, because it may take long ---- */
+/* ---- disk measurement, on its own thread because it may take long ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t asked = PTHREAD_COND_INITIALIZER;
@@ -62,8 +62,8 @@ static void *watch_disk(void *unused)
         pthread_mutex_unlock(&lock);
         uint64_t start = now_ns(), bytes = disk_measure();
         uint64_t cost = (now_ns() - start) / MS * COST_FACTOR;
-        atomic_store(&pause_ms, cost < LOOK_MS ? LOOK_MS : cost > LOOK_MOST_MS ? LOOK_MOST_MS : cost);
-        /* Over it and not growing is somebody who tidies up. */
+        atomic_store(&pause_ms, cost < INTERVAL_MS ? INTERVAL_MS : cost > INTERVAL_MAX_MS ? INTERVAL_MAX_MS : cost);
+        /* Over the limit but not growing: a command may be removing files. */
         if (bytes > disk_limit() && bytes > before) {
             disk_refused();
             atomic_store(&filled, true);
@@ -85,12 +85,12 @@ static void look_now(struct timer *t)
 
 static struct timer next_look = {.fire = look_now};
 
-void limits_look_soon(void)
+void limits_check_soon(void)
 {
     if (disk_limit() && next_look.at_ns == 0) timer_set(&next_look, now_ns() + atomic_load(&pause_ms) * MS);
 }
 
-bool limits_disk_filled(void)
+bool limits_disk_exceeded(void)
 {
     return disk_limit() && atomic_exchange(&filled, false);
 }

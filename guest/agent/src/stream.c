@@ -12,13 +12,13 @@
 enum {
     BUCKETS = 256,
     STREAMS_MAX = 8192,
-    UPLOAD_WINDOW = 2 * AGENT_WINDOW, /* of an upload that proves to be large: what is written and what comes overlap */
+    UPLOAD_WINDOW = 2 * AGENT_WINDOW, /* for a large upload: receiving overlaps with writing */
 };
 
 pthread_mutex_t stream_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t room = PTHREAD_COND_INITIALIZER; /* the outbox may have room again */
+static pthread_cond_t room = PTHREAD_COND_INITIALIZER; /* signalled when the send queue may have room */
 static struct stream *table[BUCKETS];
-static struct stream *dropped_owners; /* to be told, linked by next */
+static struct stream *dropped_owners; /* to be notified, linked by next */
 static int count;
 static uint32_t next_own = 0x80000000u;
 
@@ -43,7 +43,7 @@ static void unlink_stream(struct stream *s)
 static void stream_free(struct stream *s)
 {
     pthread_cond_destroy(&s->changed);
-    if (s->reading) blocks_give_back(&s->input, s->reading);
+    if (s->reading) blocks_recycle(&s->input, s->reading);
     blocks_free(&s->input);
     if (s->over_fd >= 0) close(s->over_fd);
     free(s);
@@ -78,7 +78,7 @@ struct stream *stream_open_own(uint64_t credit)
     return stream_open(id, credit);
 }
 
-void stream_own(struct stream *s, const struct stream_owner *owner, void *context)
+void stream_set_owner(struct stream *s, const struct stream_owner *owner, void *context)
 {
     s->owner = owner;
     s->context = context;
@@ -95,7 +95,7 @@ static void mark_over(struct stream *s)
     }
 }
 
-bool streams_take(const struct frame *f)
+bool streams_dispatch(const struct frame *f)
 {
     pthread_mutex_lock(&stream_lock);
     struct stream *s = find(f->stream);
@@ -237,12 +237,12 @@ bool stream_send_pipe(struct stream *s, int pipe, size_t length)
     return ok;
 }
 
-/* Gives back what was read, and credit for it once that is worth a frame. */
+/* Recycles the block just read and grants credit for it once that is worth a frame. */
 static void read_done_locked(struct stream *s)
 {
     if (!s->reading) return;
     s->ungranted += s->reading->length;
-    blocks_give_back(&s->input, s->reading);
+    blocks_recycle(&s->input, s->reading);
     s->reading = NULL;
     if (s->ungranted >= AGENT_WINDOW / 4 && !s->input_eof) {
         grant_locked(s, s->ungranted + (s->widened ? 0 : UPLOAD_WINDOW - AGENT_WINDOW));
@@ -346,7 +346,7 @@ void streams_drop_all(void)
     pthread_cond_broadcast(&room);
 }
 
-void streams_tell_dropped(void)
+void streams_notify_dropped(void)
 {
     while (dropped_owners) {
         struct stream *s = dropped_owners;

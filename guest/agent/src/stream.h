@@ -1,7 +1,7 @@
 /*
- * A stream as an operation sees it. Operations that may block (files, tar, watch, usage) run on worker
- * threads as straight-line code over this interface; every call returns at once when the server cancels
- * the stream or the connection drops, so an operation only has to look at what it gets back and unwind.
+ * A stream as seen by an operation. Operations that may block (files, tar, watch, usage) run on worker threads as
+ * straight-line code over this interface. Every call returns at once when the server cancels the stream or the
+ * connection drops, so an operation only checks the result and unwinds.
  */
 #ifndef ISOLA_STREAM_H
 #define ISOLA_STREAM_H
@@ -12,35 +12,38 @@
 
 struct stream;
 
-/* What a worker is given. `fields` are valid (fields_valid) and live until the operation returns. */
+/* Argument of a worker. `fields` are valid (fields_valid) and live until the operation returns. */
 struct request {
     struct stream *stream;
     enum operation operation;
     struct fields fields;
 };
 
-/* Waits until the server has granted at least `least` bytes; returns how many (at most `most`), 0 when over. */
+/*
+ * Waits until the server has granted at least `least` bytes. Returns how many, at most `most`; 0 when the stream is
+ * over.
+ */
 size_t stream_await_credit(struct stream *s, size_t least, size_t most);
 
-/* Sends DATA or ITEM (waits for credit for all of it) or RESPONSE or EOF. False when the stream is over. */
+/* Sends DATA or ITEM, waiting for credit for all of it, or RESPONSE or EOF. Returns false when the stream is over. */
 bool stream_send(struct stream *s, enum frame_type type, const void *payload, size_t length);
 
-/* Sends `length` bytes that are waiting in a pipe as one frame of DATA. False when the stream is over. */
+/* Sends `length` bytes that are in a pipe as one DATA frame. Returns false when the stream is over. */
 bool stream_send_pipe(struct stream *s, int pipe, size_t length);
 
 /*
- * DATA from the server: the number of bytes, 0 at its EOF, -1 when the stream is over. They are good until the
- * next call, which grants credit for them.
+ * Receives DATA from the server. Returns the number of bytes, 0 at EOF, -1 when the stream is over. The bytes are valid
+ * until the next call, which grants credit for them.
  */
 ssize_t stream_receive(struct stream *s, const uint8_t **data);
 
-/* True once the server cancelled or the connection dropped. Look at it in long loops that do not send. */
+/* Returns true once the server has cancelled or the connection has dropped. Check it in long loops that do not send. */
 bool stream_over(struct stream *s);
 
-/* Readable once stream_over is true: for operations that wait on other descriptors too. */
+/* Descriptor that becomes readable once stream_over is true, for operations that also wait on other descriptors. */
 int stream_over_fd(struct stream *s);
 
-/* The one terminal frame. `result` may be NULL. After a drop or a cancel both are still called, once. */
+/* Sends the terminal frame. `result` may be NULL. Called exactly once, also after a drop or a cancel. */
 void stream_end(struct stream *s, const struct builder *result);
 void stream_error(struct stream *s, enum error_code code, int error_number, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

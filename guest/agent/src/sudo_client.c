@@ -17,7 +17,7 @@
 
 extern char **environ;
 
-/* -1 when nothing listens. */
+/* Returns -1 when the agent does not listen. */
 static int connect_to_agent(void)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = SUDO_SOCKET};
@@ -34,7 +34,7 @@ static bool starts(const char *text, const char *prefix)
     return !strncmp(text, prefix, strlen(prefix));
 }
 
-/* What names the screen and the language is kept; the rest is the caller's own. */
+/* Terminal and locale variables are preserved; the target user's environment replaces the rest. */
 static bool is_kept(const char *entry, bool all)
 {
     return all || starts(entry, "TERM=") || starts(entry, "LANG=") || starts(entry, "LC_")
@@ -47,15 +47,15 @@ static int refuse(const char *what, const char *detail)
     return 1;
 }
 
-struct wish {
+struct sudo_options {
     const char *user;
     uint64_t flags;
     int first;
     bool done;
 };
 
-/* Reads the options; `first` is where the command begins. -1, or the code to end with. */
-static int options_read(int count, char **words, struct wish *w)
+/* Parses the options; `first` is the index of the command. Returns -1, or the code to exit with. */
+static int options_read(int count, char **words, struct sudo_options *w)
 {
     static const char *const with_value[] = {"-g", "-p", "-C", "-r", "-t", "-T", "-h", "-D", "-R", NULL};
     int i = 1;
@@ -77,18 +77,18 @@ static int options_read(int count, char **words, struct wish *w)
         } else if (!strcmp(word, "--shell")) {
             w->flags |= SUDO_SHELL;
         } else if (!strcmp(word, "-V") || !strcmp(word, "--version")) {
-            puts("sudo of Isola's guest agent");
+            puts("sudo of the Isola guest agent");
             return 0;
         } else if (!strcmp(word, "-v") || !strcmp(word, "-k") || !strcmp(word, "-K") || !strcmp(word, "-l")) {
             w->done = true;
         } else if (starts(word, "--")) {
-            /* --non-interactive, --set-home and their like: it is so anyway */
+            /* --non-interactive, --set-home and the like: already the default behaviour */
         } else {
             for (int k = 0; with_value[k]; k++)
-                if (!strcmp(word, with_value[k])) return refuse("option is not known here: ", word);
+                if (!strcmp(word, with_value[k])) return refuse("option is not supported: ", word);
             for (const char *letter = word + 1; *letter; letter++) {
                 w->flags |= *letter == 'i' ? SUDO_LOGIN : *letter == 's' ? SUDO_SHELL : *letter == 'E' ? SUDO_KEEP : 0;
-                if (!strchr("isEnHSPbAB", *letter)) return refuse("option is not known here: ", word);
+                if (!strchr("isEnHSPbAB", *letter)) return refuse("option is not supported: ", word);
             }
         }
     }
@@ -96,7 +96,7 @@ static int options_read(int count, char **words, struct wish *w)
     return -1;
 }
 
-static void request_build(struct builder *b, int count, char **words, const struct wish *w)
+static void request_build(struct builder *b, int count, char **words, const struct sudo_options *w)
 {
     int i = w->first;
     for (char **entry = environ; *entry; entry++)
@@ -145,7 +145,7 @@ static int answer_read(int fd)
 {
     uint8_t answer[8];
     if (recv(fd, answer, sizeof answer, MSG_WAITALL) != (ssize_t)sizeof answer)
-        return refuse("the sandbox ended it", "");
+        return refuse("the command was killed by the sandbox", "");
     uint32_t kind = get_u32(answer), value = get_u32(answer + 4);
     if (kind == SUDO_EXITED) return (int)value;
     if (kind == SUDO_SIGNALED) {
@@ -157,10 +157,10 @@ static int answer_read(int fd)
         return 128 + (int)value;
     }
     if (value == EPERM) return refuse("this user is not in the group sudo", "");
-    return refuse("cannot run it: ", value == ENOENT ? "no such user" : strerror((int)value));
+    return refuse("cannot run the command: ", value == ENOENT ? "no such user" : strerror((int)value));
 }
 
-/* Passes signals on until there is an answer. */
+/* Forwards signals until the reply arrives. */
 static int wait_for_end(int fd)
 {
     sigset_t passed;
@@ -182,8 +182,8 @@ static int wait_for_end(int fd)
 }
 
 /*
- * The link to us may be in a sandbox where nothing listens because set-user-id programs work, brought there by a
- * snapshot: then the image's own is meant.
+ * A snapshot may have brought this link into a sandbox where set-user-id programs work and the agent does not listen.
+ * Executes the image's own sudo then.
  */
 static void become_own_of_image(char **words)
 {
@@ -194,11 +194,11 @@ static void become_own_of_image(char **words)
         execv(path, words);
 }
 
-int sudo_ask(int count, char **words)
+int sudo_main(int count, char **words)
 {
     int fd = connect_to_agent(), error = errno;
     if (fd < 0) become_own_of_image(words);
-    struct wish w = {0};
+    struct sudo_options w = {0};
     int code = options_read(count, words, &w);
     if (code >= 0) return code;
     if (w.first >= count && !(w.flags & (SUDO_LOGIN | SUDO_SHELL)))
@@ -206,8 +206,8 @@ int sudo_ask(int count, char **words)
     struct builder b = {0};
     request_build(&b, count, words, &w);
     if (b.overflow) return refuse("arguments and environment are too long", "");
-    if (fd < 0) return refuse("it is not served in this sandbox: ", strerror(error));
-    if (!request_send(fd, &b)) return refuse("cannot ask: ", strerror(errno));
+    if (fd < 0) return refuse("sudo is not available in this sandbox: ", strerror(error));
+    if (!request_send(fd, &b)) return refuse("cannot send the request: ", strerror(errno));
     builder_free(&b);
     return wait_for_end(fd);
 }

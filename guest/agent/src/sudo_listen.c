@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "execution_launch.h"
-#include "hold.h"
+#include "freeze.h"
 #include "loop.h"
 #include "process_limit.h"
 #include "process_tree.h"
@@ -27,10 +27,10 @@
 
 enum { HELPERS_MAX = 64, BACKLOG = 64, RETRY_MS = 20 };
 
-static bool wanted;
+static bool enabled;
 static char self[PATH_MAX];
-static struct launch limits;        /* those of every command */
-static struct timespec groups_seen; /* when /etc/group was changed that was looked at last */
+static struct launch limits;        /* the limits of every command */
+static struct timespec groups_seen; /* mtime of /etc/group when it was last read */
 static pid_t helpers[HELPERS_MAX];
 static int helper_count;
 
@@ -39,7 +39,7 @@ static void try_again(struct timer *t);
 static struct watch listener = {.fd = -1, .ready = client_waits};
 static struct timer retry = {.fire = try_again};
 
-/* Those beyond the most wait in the socket's backlog. */
+/* Connections beyond the maximum wait in the socket's backlog. */
 static void listen_on(void)
 {
     loop_watch(&listener, helper_count < HELPERS_MAX ? EPOLLIN : 0);
@@ -57,11 +57,11 @@ static void wait_a_moment(void)
     timer_set(&retry, now_ns() + RETRY_MS * MS);
 }
 
-/* System calls only: we are the copy of a program with threads. A new program has nothing of the agent's memory. */
+/* Uses system calls only, since this is a fork of a threaded program. The exec discards the agent's memory. */
 static _Noreturn void become_helper(int connection)
 {
     char *words[] = {self, (char *)(uintptr_t) "--sudo", NULL}, *environment[] = {NULL};
-    setsid(); /* so that it is held together with commands */
+    setsid(); /* so that a freeze stops it together with commands */
     if (dup2(connection, 0) == 0 && command_confine(&limits)) {
         close_from(3);
         execve(self, words, environment);
@@ -72,7 +72,7 @@ static _Noreturn void become_helper(int connection)
 static void client_waits(struct watch *w, uint32_t what)
 {
     (void)what;
-    if (hold_is_on()) { /* nothing begins while commands are held */
+    if (freeze_is_active()) { /* nothing starts while commands are frozen */
         wait_a_moment();
         return;
     }
@@ -83,17 +83,14 @@ static void client_waits(struct watch *w, uint32_t what)
     }
     pid_t pid = fork();
     if (pid == 0) become_helper(connection);
-    close(connection); /* a client without a helper sees it end */
+    close(connection); /* the client sees end of file when no helper was started */
     if (pid < 0) return;
     helpers[helper_count++] = pid;
     process_limit_started();
     listen_on();
 }
 
-/*
- * Other users of the sandbox must not be able to put a socket of theirs in its place, nor another sandbox that has the
- * same volume.
- */
+/* Other users of the sandbox, or another sandbox with the same volume, must not be able to replace the socket. */
 static bool folder_is_ours(void)
 {
     struct stat root, folder;
@@ -108,7 +105,7 @@ static int listen_here(void)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = SUDO_SOCKET};
     if (!folder_is_ours()) return -1;
-    unlink(SUDO_SOCKET); /* of an agent before us */
+    unlink(SUDO_SOCKET); /* left by a previous agent */
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && chmod(SUDO_SOCKET, 0666) == 0
         && listen(fd, BACKLOG) == 0)
@@ -117,7 +114,7 @@ static int listen_here(void)
     return -1;
 }
 
-/* Nothing is written to a folder that is mounted there, and a program of that name which the image has stays. */
+/* Never writes to a folder mounted there, and keeps a program of that name from the image. */
 static void install(void)
 {
     struct stat root, folder;
@@ -125,24 +122,24 @@ static void install(void)
     mkdir("/usr/local/bin", 0755);
     if (stat("/", &root) != 0 || stat("/usr/local/bin", &folder) != 0 || root.st_dev != folder.st_dev) return;
     int ignored = symlink(self, SUDO_PROGRAM);
-    (void)ignored; /* it is there, or the root cannot be written: then there is none */
+    (void)ignored; /* it exists, or the root is read-only: no sudo then */
 }
 
 void sudo_setup(const struct execution_defaults *defaults)
 {
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    wanted = fields_u64(defaults->boot, T_SUDO, 0) && length > 0 && geteuid() == 0
-             && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
-    if (!wanted) return;
+    enabled = fields_u64(defaults->boot, T_SUDO, 0) && length > 0 && geteuid() == 0
+              && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
+    if (!enabled) return;
     self[length] = 0;
     launch_limits(&limits, defaults);
-    sudo_offer();
+    sudo_update();
 }
 
-void sudo_offer(void)
+void sudo_update(void)
 {
     struct stat st;
-    if (!wanted || listener.fd >= 0 || stat("/etc/group", &st) != 0) return;
+    if (!enabled || listener.fd >= 0 || stat("/etc/group", &st) != 0) return;
     if (st.st_ctim.tv_sec == groups_seen.tv_sec && st.st_ctim.tv_nsec == groups_seen.tv_nsec) return;
     groups_seen = st.st_ctim;
     if (!sudo_has_users()) return;
@@ -176,13 +173,13 @@ int sudo_helpers(const pid_t **list)
     return helper_count;
 }
 
-void sudo_end(pid_t helper)
+void sudo_kill(pid_t helper)
 {
     tree_signal(helper, SIGKILL);
-    kill(helper, SIGKILL); /* a child that we have not reaped; what is left of its tree is a stray */
+    kill(helper, SIGKILL); /* a child that is not reaped yet; the rest of its tree is killed as strays */
 }
 
-void sudo_end_all(void)
+void sudo_kill_all(void)
 {
-    for (int i = 0; i < helper_count; i++) sudo_end(helpers[i]);
+    for (int i = 0; i < helper_count; i++) sudo_kill(helpers[i]);
 }

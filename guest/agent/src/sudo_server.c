@@ -25,7 +25,7 @@ static const char *const ENTITLED[] = {"sudo", "wheel", NULL};
 
 static const char SAFE_PATH[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-struct wanted {
+struct sudo_request {
     int descriptors[SUDO_DESCRIPTORS];
     struct user caller, target;
     uint64_t flags;
@@ -48,7 +48,7 @@ bool sudo_has_users(void)
     return false;
 }
 
-/* The kernel tells which user the client is. */
+/* The kernel reports the uid of the client. */
 static bool is_allowed(int fd, struct user *caller)
 {
     struct ucred peer;
@@ -60,7 +60,7 @@ static bool is_allowed(int fd, struct user *caller)
     return false;
 }
 
-/* Reads the length with its descriptors; 0 when it is not as it must be. */
+/* Reads the length and its descriptors. Returns 0 when they are invalid. */
 static size_t head_read(int fd, int *descriptors)
 {
     uint8_t length[4];
@@ -83,8 +83,8 @@ static size_t head_read(int fd, int *descriptors)
     return size <= FRAME_MAX ? size : 0;
 }
 
-/* 0, or why not. Whatever is left open ends with this process. */
-static int request_read(int fd, struct wanted *w)
+/* Returns 0, or the reason for refusing. Open descriptors are closed when this process exits. */
+static int request_read(int fd, struct sudo_request *w)
 {
     size_t size = head_read(fd, w->descriptors);
     w->data = malloc(size ? size : 1);
@@ -115,12 +115,12 @@ static void put_entry(char **environment, const char *name, const char *value)
     if (asprintf(at, "%s=%s", name, value) < 0) _exit(1);
 }
 
-static char **environment_of(const struct wanted *w, const char *command)
+static char **environment_of(const struct sudo_request *w, const char *command)
 {
     char **all = list_of(w->fields, T_ENV, 0, 12), number[24];
     if (!all) _exit(1);
     for (char **entry = all; *entry; entry++)
-        if (!strncmp(*entry, "LD_", 3)) (*entry)[0] = '_'; /* means nothing to a loader any more */
+        if (!strncmp(*entry, "LD_", 3)) (*entry)[0] = '_'; /* hides the variable from the dynamic loader */
     put_entry(all, "PATH", SAFE_PATH + 5);
     if (!(w->flags & SUDO_KEEP)) put_entry(all, "HOME", w->target.home);
     const char *name = w->target.name[0] ? w->target.name : "root";
@@ -136,8 +136,8 @@ static char **environment_of(const struct wanted *w, const char *command)
     return all;
 }
 
-/* The words of a shell that is to run the command, if a shell was asked for. */
-static char **words_of(const struct wanted *w)
+/* Returns the command line, wrapped in a shell if one was requested. */
+static char **words_of(const struct sudo_request *w)
 {
     bool shell = w->flags & (SUDO_LOGIN | SUDO_SHELL);
     char **words = list_of(w->fields, T_ARG, shell ? 4 : 0, 1);
@@ -155,7 +155,7 @@ static char **words_of(const struct wanted *w)
     return words;
 }
 
-static _Noreturn void become(const struct wanted *w)
+static _Noreturn void run_command(const struct sudo_request *w)
 {
     char **words = words_of(w);
     if (!words || !words[0]) _exit(1);
@@ -171,10 +171,10 @@ static _Noreturn void become(const struct wanted *w)
     bool moved = w->flags & SUDO_LOGIN ? chdir(w->target.home) == 0 : fchdir(w->descriptors[3]) == 0;
     if (setgroups((size_t)w->target.group_count, w->target.groups) < 0 || setgid(w->target.gid) < 0
         || setuid(w->target.uid) < 0 || !moved) {
-        dprintf(2, "sudo: cannot become %s: %s\n", w->target.name, strerror(errno));
+        dprintf(2, "sudo: cannot switch to user %s: %s\n", w->target.name, strerror(errno));
         _exit(1);
     }
-    setenv("PATH", SAFE_PATH + 5, 1); /* where execvpe looks */
+    setenv("PATH", SAFE_PATH + 5, 1); /* the path that execvpe searches */
     execvpe(words[0], words, environment);
     dprintf(2, "sudo: %s: %s\n", words[0], errno == ENOENT ? "command not found" : strerror(errno));
     _exit(1);
@@ -186,7 +186,7 @@ static void answer_end(int fd, int status)
     answer(fd, by_signal ? SUDO_SIGNALED : SUDO_EXITED, (uint32_t)(by_signal ? WTERMSIG(status) : WEXITSTATUS(status)));
 }
 
-/* Takes in what has ended, and answers when that is the command. False when nothing is left. */
+/* Reaps children, and replies when the command has ended. Returns false when no child is left. */
 static bool reap(int fd, pid_t command, bool *ended)
 {
     for (;;) {
@@ -200,19 +200,19 @@ static bool reap(int fd, pid_t command, bool *ended)
     }
 }
 
-/* Passes a signal on; false when the client has hung up. */
+/* Forwards a signal. Returns false when the client has closed the connection. */
 static bool pass_on(int fd, pid_t command)
 {
     uint8_t number;
     if (recv(fd, &number, 1, MSG_DONTWAIT) <= 0) return false;
     if (number >= 1 && number <= 64 && kill(-command, number) < 0)
-        kill(command, number); /* it does not lead its group yet */
+        kill(command, number); /* it is not a process group leader yet */
     return true;
 }
 
 /*
- * Until nothing is left of what the command started: so it has one tree, which is ended as a whole when the client hangs
- * up before the command has ended.
+ * Runs until no process of the command is left. Kills the whole tree when the client closes the connection before the
+ * command has ended.
  */
 static void attend(int fd, pid_t command, int children)
 {
@@ -229,7 +229,7 @@ static void attend(int fd, pid_t command, int children)
     if (!ended) tree_kill_own(KILL_MILLISECONDS, NULL);
 }
 
-/* Blocks what is waited for by descriptor, and only that. */
+/* Blocks exactly the signals that are read from the descriptor. */
 static int children_watch(void)
 {
     sigset_t child;
@@ -242,21 +242,21 @@ static int children_watch(void)
 
 int sudo_serve(int fd)
 {
-    struct wanted w = {0};
+    struct sudo_request w = {0};
     int children = children_watch();
     if (geteuid() != 0 || children < 0) return 1;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     umask(022);
-    alarm(READ_SECONDS); /* ends us: a client that sends nothing must not keep its place */
+    alarm(READ_SECONDS); /* ends this process: a client that sends nothing must not occupy a helper */
     bool allowed = is_allowed(fd, &w.caller);
-    int problem = request_read(fd, &w); /* read in any case, or the answer would not arrive */
+    int problem = request_read(fd, &w); /* read even when refusing, or the reply would be lost */
     alarm(0);
     if (!allowed || problem) {
         answer(fd, SUDO_REFUSED, (uint32_t)(allowed ? problem : EPERM));
         return 0;
     }
     pid_t command = fork();
-    if (command == 0) become(&w);
+    if (command == 0) run_command(&w);
     for (int i = 0; i < SUDO_DESCRIPTORS; i++) close(w.descriptors[i]);
     if (command < 0)
         answer(fd, SUDO_REFUSED, (uint32_t)errno);

@@ -18,8 +18,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "handover.h"
-#include "hold.h"
+#include "launch_message.h"
+#include "freeze.h"
 #include "process_tree.h"
 
 enum { CONTROL = 3, KILL_MILLISECONDS = 5000, START_TOLD_AFTER_NS = 1500000 };
@@ -32,14 +32,14 @@ static pid_t leader;
 static const char *mark;
 static bool leader_ended, told_started;
 
-/* Those whose command is over and who wait for another; the last to come is the first to go. */
+/* Idle supervisors, most recently used last and reused first. */
 static struct idle {
     pid_t pid;
     int control;
-} idle[TREE_APART_MAX];
+} idle[TREE_EXCLUDED_MAX];
 static int idle_count;
 
-/* As getdents64 gives them. */
+/* Layout of getdents64. */
 struct folder_entry {
     uint64_t inode;
     int64_t offset;
@@ -48,7 +48,9 @@ struct folder_entry {
     char name[];
 };
 
-/* Closes what is open; again until nothing was, because closing may move what was not listed yet. */
+/*
+ * Closes all listed descriptors. Repeats until none was open, since closing may move entries that were not listed yet.
+ */
 static bool close_listed(int first)
 {
     int folder = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -71,7 +73,7 @@ static bool close_listed(int first)
     return length == 0;
 }
 
-/* Without close_range (gVisor, old kernels) going through every number that may be would take long. */
+/* Without close_range (gVisor, old kernels), trying every possible number would take too long. */
 void close_from(int first)
 {
     if (syscall(SYS_close_range, first, ~0u, 0) == 0 || close_listed(first)) return;
@@ -95,7 +97,7 @@ static void execute(const struct launch *l, const char *path)
 {
     execve(path, l->arguments, l->environment);
     if (errno != ENOEXEC) return;
-    /* A script without #!: a shell runs it, as execvp would have it. */
+    /* A script without #! runs in a shell, as with execvp. */
     char *words[64] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t)path};
     int n = 2;
     for (int i = 1; l->arguments[i] && n < 63; i++) words[n++] = l->arguments[i];
@@ -135,7 +137,7 @@ static _Noreturn void execute_searching(const struct launch *l)
 
 static void become(const struct user *u)
 {
-    /* Raw calls: the C library's would try to change threads that do not exist in this process. */
+    /* Raw system calls: the C library would try to change threads that do not exist in this process. */
     if (syscall(SYS_setgroups, (size_t)u->group_count, u->groups) != 0 && errno != EPERM) give_up(STAGE_USER);
     if (syscall(SYS_setresgid, u->gid, u->gid, u->gid) != 0) give_up(STAGE_USER);
     if (syscall(SYS_setresuid, u->uid, u->uid, u->uid) != 0) give_up(STAGE_USER);
@@ -144,15 +146,15 @@ static void become(const struct user *u)
 static void become_expendable(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return; /* no /proc: then all are alike */
+    if (fd < 0) return; /* no /proc: all processes keep the same score */
     ssize_t ignored = write(fd, "500", 3);
     (void)ignored;
     close(fd);
 }
 
 /*
- * Keeps to as many processors as the sandbox may use, for programs that ask how many there are: from the one we are on,
- * which the kernel chose because it was free. A command that knows better may choose others; the quota stays.
+ * Restricts the affinity to as many processors as the sandbox may use, so that programs find that number. Starts at the
+ * current processor, which the kernel chose because it was free. A command may change its affinity; the quota remains.
  */
 static void keep_to_processors(int count)
 {
@@ -169,7 +171,7 @@ static void keep_to_processors(int count)
     syscall(SYS_sched_setaffinity, 0, sizeof chosen, &chosen);
 }
 
-/* The launcher gives the agent a priority above the commands, so that it can act while they take every processor. */
+/* The launcher gives the agent a higher priority than commands, so that it can act while they use every processor. */
 static bool take_usual_priority(void)
 {
     return getpriority(PRIO_PROCESS, 0) >= 0 || setpriority(PRIO_PROCESS, 0, 0) == 0;
@@ -193,7 +195,7 @@ static _Noreturn void become_command(const struct launch *l)
     if (l->user) become(l->user);
     if (chdir(l->cwd) != 0) give_up(STAGE_CWD);
 
-    /* Of all signals the agent ignores but this one; handlers do not outlive exec. */
+    /* The only signal the agent ignores; handlers do not survive exec. */
     struct sigaction plain = {.sa_handler = SIG_DFL};
     sigaction(SIGPIPE, &plain, NULL);
     sigset_t none;
@@ -207,12 +209,12 @@ static _Noreturn void become_command(const struct launch *l)
 static void tell(const struct report *r)
 {
     ssize_t ignored = send(CONTROL, r, sizeof *r, MSG_NOSIGNAL);
-    (void)ignored; /* the agent is gone: the next poll shows it */
+    (void)ignored; /* the agent is gone; the next poll notices */
 }
 
 /*
- * A short command's start is told with its end: waking the agent in between would only take the processor from the
- * command. A longer one's is told after a moment.
+ * Reports the start of a short command together with its end: waking the agent in between would only take the processor
+ * away from the command. The start of a longer command is reported after a moment.
  */
 static void tell_started(void)
 {
@@ -243,7 +245,7 @@ static void reaped_by_kill(pid_t pid, int status)
     if (pid == leader) leader_status = status;
 }
 
-/* The end is told only when nothing of the tree is left: whoever waits for it may rely on that. */
+/* Reports the end only when no process of the tree is left, which the client relies on. */
 static void kill_tree(void)
 {
     leader_status = SIGKILL;
@@ -253,7 +255,7 @@ static void kill_tree(void)
     if (all) _exit(0);
 }
 
-/* Takes in those who ended; true when no child is left, which has been told then. */
+/* Reaps children. Returns true, after reporting it, when none is left. */
 static bool reap_children(void)
 {
     int leaders = 0;
@@ -304,7 +306,7 @@ static void nothing(int signal_number)
     (void)signal_number;
 }
 
-/* Returns when nothing of the command is left. */
+/* Returns when no process of the command is left. */
 static void supervise(void)
 {
     sigset_t open_mask;
@@ -327,11 +329,11 @@ static void supervise(void)
     }
 }
 
-/* Makes the command's descriptors 0, 1 and 2, as they are when a launch is handed over, and keeps no other. */
+/* Makes the command's descriptors 0, 1 and 2, as launch_message_receive does, and closes all others. */
 static bool arrange_descriptors(const struct launch *l, int control_fd)
 {
     int from[CONTROL + 1] = {l->input, l->output, l->error, control_fd};
-    /* Keep clear of the descriptors we are about to overwrite. */
+    /* Moves descriptors that are about to be overwritten. */
     for (int i = 0; i <= CONTROL; i++)
         if ((from[i] = fcntl(from[i], F_DUPFD_CLOEXEC, 64)) < 0) return false;
     for (int i = 0; i < CONTROL; i++)
@@ -341,11 +343,11 @@ static bool arrange_descriptors(const struct launch *l, int control_fd)
     return true;
 }
 
-/* Who holds commands wants none to begin. */
+/* Waits while commands are frozen. */
 static void await_release(void)
 {
     struct pollfd control = {.fd = CONTROL, .events = 0};
-    while (hold_is_on())
+    while (freeze_is_active())
         if (poll(&control, 1, 1) > 0) _exit(0); /* the agent is gone */
 }
 
@@ -374,12 +376,12 @@ static _Noreturn void run_supervisor(const struct launch *l, int control_fd)
 {
     if (!arrange_descriptors(l, control_fd)) _exit(1);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    prctl(PR_SET_PDEATHSIG, SIGCONT); /* one that was stopped must see the agent's end */
+    prctl(PR_SET_PDEATHSIG, SIGCONT); /* a stopped supervisor must notice that the agent ended */
     prctl(PR_SET_NAME, "isola-watch");
     struct sigaction wake = {.sa_handler = nothing};
     sigaction(SIGCHLD, &wake, NULL);
-    for (; l; l = handover_receive(CONTROL)) run_command(l);
-    _exit(0); /* the agent has no use for it, or is gone */
+    for (; l; l = launch_message_receive(CONTROL)) run_command(l);
+    _exit(0); /* the agent released it, or is gone */
 }
 
 static pid_t fork_supervisor(const struct launch *launch, int *control_fd)
@@ -401,15 +403,15 @@ static pid_t fork_supervisor(const struct launch *launch, int *control_fd)
 
 static void take_out(int i)
 {
-    tree_set_apart(idle[i].pid, false);
+    tree_exclude(idle[i].pid, false);
     idle[i] = idle[--idle_count];
 }
 
 pid_t supervisor_start(const struct launch *launch, int *control_fd)
 {
     struct idle last = idle_count ? idle[idle_count - 1] : (struct idle){0};
-    if (!last.pid || !handover_send(last.control, launch)) return fork_supervisor(launch, control_fd);
-    kill(last.pid, SIGCONT); /* somebody in the sandbox may have stopped it */
+    if (!last.pid || !launch_message_send(last.control, launch)) return fork_supervisor(launch, control_fd);
+    kill(last.pid, SIGCONT); /* a process of the sandbox may have stopped it */
     take_out(idle_count - 1);
     *control_fd = last.control;
     return last.pid;
@@ -417,15 +419,15 @@ pid_t supervisor_start(const struct launch *launch, int *control_fd)
 
 void supervisor_free(pid_t pid, int control_fd)
 {
-    if (idle_count < TREE_APART_MAX) {
+    if (idle_count < TREE_EXCLUDED_MAX) {
         idle[idle_count++] = (struct idle){pid, control_fd};
-        tree_set_apart(pid, true);
+        tree_exclude(pid, true);
     } else {
-        close(control_fd); /* it ends */
+        close(control_fd); /* it exits */
     }
 }
 
-void supervisors_dismiss(void)
+void supervisors_end_idle(void)
 {
     while (idle_count) {
         close(idle[idle_count - 1].control);

@@ -1,8 +1,7 @@
 /*
- * One supervisor process per command. It is a child subreaper, so everything the command starts, however it
- * detaches, stays beneath it and can be found and killed. It starts the command, tells the agent how it ended,
- * reaps, and when nothing is left waits for another command, which then need not wait for a fork. When the agent is
- * gone it kills its tree and exits.
+ * Each command has one supervisor process. It is a child subreaper, so that everything the command starts stays beneath
+ * it and can be found and killed. It starts the command, reports its end to the agent and reaps. When no process is
+ * left it waits for another command, which then needs no fork. When the agent is gone it kills its tree and exits.
  */
 #ifndef ISOLA_SUPERVISOR_H
 #define ISOLA_SUPERVISOR_H
@@ -16,7 +15,7 @@
 
 enum { LAUNCH_LIMITS_MAX = 16 };
 
-/* Everything the child needs, prepared by the agent: between fork and exec nothing may be allocated. */
+/* Everything the child needs, prepared by the agent: nothing may be allocated between fork and exec. */
 struct launch {
     char **arguments;
     char **environment;
@@ -24,15 +23,15 @@ struct launch {
     const char *cwd;
     int input, output, error; /* descriptors for 0, 1, 2 */
     bool terminal;            /* descriptor 0 becomes the controlling terminal */
-    const struct user *user;  /* NULL to stay who we are */
+    const struct user *user;  /* NULL to keep the current user */
     struct {
         int resource;
         struct rlimit limit;
     } limits[LAUNCH_LIMITS_MAX];
     int limit_count;
-    const char *mark; /* in `environment`, where orphans can only be found by it; NULL elsewhere */
-    int processors;   /* how many to run on; 0 for all the agent may */
-    bool expendable;  /* killed for memory before anything else of the sandbox */
+    const char *mark; /* in `environment`, on kernels where orphans can be found only by it; otherwise NULL */
+    int processors;   /* how many processors to run on; 0 for all */
+    bool expendable;  /* preferred by the OOM killer */
 };
 
 enum stage { STAGE_SETUP, STAGE_LIMIT, STAGE_USER, STAGE_CWD, STAGE_EXEC };
@@ -41,34 +40,34 @@ enum report_kind { REPORT_STARTED, REPORT_FAILED, REPORT_ENDED, REPORT_FREE };
 
 struct report {
     enum report_kind kind;
-    pid_t pid;            /* STARTED, and ENDED: nothing may have been told before */
+    pid_t pid;            /* STARTED, and ENDED when the start was not reported */
     enum stage stage;     /* FAILED */
     int error_number;     /* FAILED */
     int status;           /* ENDED: as from waitpid */
-    bool is_free;         /* ENDED: and nothing of it is left */
+    bool is_free;         /* ENDED: no process of the command is left */
     uint64_t cpu_ns;      /* ENDED */
     uint64_t memory_peak; /* ENDED */
 };
 
-/* Signals go through the supervisor, because it alone knows whether a pid is still the one it started. */
+/* Signals go through the supervisor, because only the parent knows that a pid has not been reused. */
 enum order_kind { ORDER_KILL_TREE, ORDER_SIGNAL_TREE, ORDER_SIGNAL_GROUP, ORDER_SIGNAL_LEADER };
 struct order {
     enum order_kind kind;
     int signal_number;
 };
 
-/* Gives the calling process the limits of a command, by system calls only; false with errno. */
+/* Applies the limits of a command to the calling process, using system calls only. Returns false with errno. */
 bool command_confine(const struct launch *launch);
-/* Closes all descriptors from this one on; likewise. */
+/* Closes all descriptors from `first` on, using system calls only. */
 void close_from(int first);
 
-/* Has a supervisor start it. Returns its pid and the agent's end of the control socket, or -1 with errno. */
+/* Lets a supervisor start the command. Returns its pid and the agent's end of the control socket, or -1 with errno. */
 pid_t supervisor_start(const struct launch *launch, int *control_fd);
-/* It has told that it is free; takes the control socket. */
+/* The supervisor has reported that it is idle. Takes over the control socket. */
 void supervisor_free(pid_t pid, int control_fd);
-/* Lets those go who wait for a command, so that there is room for other processes. */
-void supervisors_dismiss(void);
-/* A child has ended; it may have been one that waited. */
+/* Ends idle supervisors, to make room for other processes. */
+void supervisors_end_idle(void);
+/* A child has ended, possibly an idle supervisor. */
 void supervisor_reaped(pid_t pid);
 
 #endif

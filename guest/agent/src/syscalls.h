@@ -1,7 +1,8 @@
 /*
- * The system calls that a sandbox may make, by name: the allow-list of Docker's default profile for a container without
- * further capabilities, less what only root of a machine has a use for. Those whose arguments decide (clone, unshare,
- * ioctl, socket, personality) are in filter.c. What an OCI runtime is told is read from this file, too: one CALL each.
+ * System calls that a sandbox may make, by name: the allow-list of Docker's default profile for a container without
+ * extra capabilities, less what only root of a machine needs. Calls that depend on their arguments (clone, unshare,
+ * ioctl, socket, personality) are in filter.c. The profile for OCI runtimes is generated from this file too: one CALL
+ * each.
  */
 #ifndef ISOLA_SYSCALLS_H
 #define ISOLA_SYSCALLS_H
@@ -47,7 +48,7 @@
     CALL(umask) CALL(uname) CALL(unlinkat) CALL(utimensat) CALL(vmsplice) CALL(wait4) CALL(waitid) CALL(write) \
     CALL(writev)
 
-/* Of x86_64 alone, where newer calls took their place. */
+/* x86_64 only; other architectures have newer calls instead. */
 #define ALLOWED_X86_64_CALLS(CALL) \
     CALL(access) CALL(alarm) CALL(arch_prctl) CALL(chmod) CALL(chown) CALL(creat) CALL(dup2) CALL(epoll_create) \
     CALL(epoll_wait) CALL(eventfd) CALL(fork) CALL(futimesat) CALL(getdents) CALL(getpgrp) CALL(get_thread_area) \
@@ -55,7 +56,7 @@
     CALL(poll) CALL(readlink) CALL(rename) CALL(rmdir) CALL(select) CALL(set_thread_area) CALL(signalfd) CALL(stat) \
     CALL(symlink) CALL(time) CALL(unlink) CALL(utime) CALL(utimes) CALL(vfork)
 
-/* Newer than some kernel headers; these have the same number everywhere. */
+/* Newer than some kernel headers; same number on every architecture. */
 #define ALLOWED_NEW_CALLS(CALL) \
     CALL(pidfd_send_signal, 424) CALL(pidfd_open, 434) CALL(close_range, 436) CALL(openat2, 437) \
     CALL(faccessat2, 439) CALL(epoll_pwait2, 441) CALL(landlock_create_ruleset, 444) CALL(landlock_add_rule, 445) \

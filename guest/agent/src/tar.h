@@ -22,7 +22,7 @@ enum {
     TAR_LINK = '2',
     TAR_FOLDER = '5',
     TAR_FIFO = '6',
-    TAR_REMOVED = 'W' /* ours: nothing is there any more */,
+    TAR_REMOVED = 'W' /* an extension: removed entry */,
     TAR_PAX = 'x',
     TAR_PAX_GLOBAL = 'g',
     TAR_GNU_NAME = 'L',
@@ -31,7 +31,7 @@ enum {
 
 #define TAR_XATTR "SCHILY.xattr."
 
-/* The sum of all bytes with the checksum field read as blanks. Some old programs summed signed bytes. */
+/* Sum of all bytes with the checksum field read as blanks. Some old programs summed signed bytes. */
 uint32_t tar_sum(const struct tar_header *h);
 int32_t tar_sum_signed(const struct tar_header *h);
 

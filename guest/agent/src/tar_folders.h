@@ -1,6 +1,6 @@
 /*
- * The folders of an archive being unpacked. Their modes and times are set at the end, in reverse: a folder
- * that may not be written must be filled first, and filling it changes its time.
+ * Folders of an archive being unpacked. Their modes and times are set at the end, in reverse order: a read-only folder
+ * must be filled first, and filling it changes its time.
  */
 #ifndef ISOLA_TAR_FOLDERS_H
 #define ISOLA_TAR_FOLDERS_H
@@ -15,9 +15,9 @@ struct tar_folders {
     size_t count, capacity, bytes;
 };
 
-/* Past 100,000 folders or 32 MiB of names, further ones are set at once, and stay writable for their owner. */
+/* Beyond 100,000 folders or 32 MiB of names, sets them at once and keeps them writable for their owner. */
 void tar_folders_add(struct tar_folders *f, int top, const char *name, mode_t mode, const struct timespec *mtime);
-/* Sets them all, beneath `top`, links never followed. What cannot be set any more is passed over. */
+/* Sets modes and times beneath `top` without following links. Skips folders that cannot be set any more. */
 void tar_folders_apply(struct tar_folders *f, int top);
 void tar_folders_free(struct tar_folders *f);
 

@@ -14,7 +14,7 @@
 #include "tar_name.h"
 #include "tar_reader.h"
 #include "tar_removal.h"
-#include "written.h"
+#include "overlay_diff.h"
 
 enum { KEEP_OWNERS = 1, OWNERS_IF_ALLOWED = 2, LAYER = 4, NO_MODE = 010000, BLOCK = 4096, LEAST_HOLE = 8 * BLOCK };
 
@@ -26,20 +26,20 @@ struct tar_in {
     struct tar_reader reader;
     int top; /* the target folder */
     bool keep_owners;
-    bool owners_if_allowed; /* an owner that cannot be given here is no reason to refuse the file */
-    bool layer;             /* goes over an image: with removals, and never into another mount */
+    bool owners_if_allowed; /* keep a file whose owner cannot be set */
+    bool layer;             /* unpack over an image: apply removals, and never write into another mount */
     dev_t device;           /* of the target folder */
     bool elsewhere;         /* the parent is in another mount */
-    bool foreign;           /* the current entry has not the owner it should have */
+    bool foreign;           /* the owner of the current entry could not be set */
     uint64_t max_bytes, max_entries, bytes, count;
-    char *name;   /* of the current entry, cleaned: no `.`, no doubled slashes */
-    char *parent; /* the folder the last entry was in, which the next is mostly in too */
+    char *name;   /* of the current entry, normalized: no `.`, no doubled slashes */
+    char *parent; /* parent of the last entry, usually also of the next */
     int parent_fd;
-    mode_t kept_mode; /* a mode that files made in it had at once; NO_MODE while none is known */
+    mode_t kept_mode; /* a mode that new files get in this folder; NO_MODE while unknown */
     struct tar_folders folders;
 };
 
-/* ---- refusals: each ends the stream and returns false -------------------------------------------------- */
+/* ---- failures: each ends the stream and returns false -------------------------------------------------- */
 
 static bool refuse(struct tar_in *in, const char *why, const char *name)
 {
@@ -50,15 +50,15 @@ static bool refuse(struct tar_in *in, const char *why, const char *name)
 static bool entry_failed(struct tar_in *in, const char *name)
 {
     int number = errno;
-    if (number == ELOOP) return refuse(in, "an entry leads through a link", name);
+    if (number == ELOOP) return refuse(in, "an entry's path contains a symbolic link", name);
     if (number == EPERM && in->keep_owners)
-        stream_error(in->s, E_DENIED, number, "the agent may not set this owner: %.1000s", name);
+        stream_error(in->s, E_DENIED, number, "the agent is not allowed to set this owner: %.1000s", name);
     else
         answer_error(in->s, number, name);
     return false;
 }
 
-/* Content ended early: cancelled, cut off, or a write error in errno. */
+/* The content ended early: cancelled, truncated, or a write error in errno. */
 static bool content_failed(struct tar_in *in, const char *name)
 {
     if (in->reader.over) {
@@ -76,7 +76,7 @@ static const char *leaf_of(const char *name)
     return slash ? slash + 1 : name;
 }
 
-/* Whether the way to in->parent, as far as it is there, leaves the mount of the target. Nothing is made. */
+/* Returns whether the existing part of in->parent leaves the mount of the target. Creates nothing. */
 static bool leads_elsewhere(struct tar_in *in)
 {
     struct stat st;
@@ -95,7 +95,7 @@ static bool leads_elsewhere(struct tar_in *in)
     return false;
 }
 
-/* The folder of in->name, opened without following links and made where it is missing. -1 and errno. */
+/* Opens the folder of in->name without following links, and creates it if missing. Returns -1 with errno. */
 static int parent_of(struct tar_in *in)
 {
     size_t length = (size_t)(leaf_of(in->name) - in->name);
@@ -109,13 +109,13 @@ static int parent_of(struct tar_in *in)
     in->elsewhere = in->layer && leads_elsewhere(in);
     in->parent_fd = path_descend(in->top, in->parent, in->elsewhere ? 0 : 0755);
     if (in->elsewhere && in->parent_fd < 0)
-        in->parent_fd = path_descend(in->top, "", 0); /* it is passed over, whatever is there */
+        in->parent_fd = path_descend(in->top, "", 0); /* the entry is skipped in any case */
     return in->parent_fd;
 }
 
 /* ---- entries ------------------------------------------------------------------------------------------- */
 
-/* Mode bits an archive may set: more than permissions only when it restores a sandbox's own root. */
+/* Returns the mode bits an archive may set: beyond permissions only when it restores the sandbox's own root. */
 static mode_t mode_allowed(const struct tar_in *in, mode_t mode)
 {
     return mode & (in->keep_owners && file_view.root_fd < 0 && !in->foreign ? 07777 : 0777);
@@ -130,7 +130,7 @@ static bool owner_set(struct tar_in *in, int folder, const char *name, const str
     }
     int flags = *name ? AT_SYMLINK_NOFOLLOW : AT_EMPTY_PATH;
     in->foreign = fchownat(folder, name, (uid_t)e->uid, (gid_t)e->gid, flags) < 0;
-    /* EINVAL: a user that this namespace does not have. */
+    /* EINVAL: a uid that is not mapped in this user namespace. */
     return !in->foreign || (in->owners_if_allowed && (errno == EPERM || errno == EINVAL));
 }
 
@@ -142,7 +142,7 @@ static size_t zeros(const uint8_t *data, size_t length)
     return found;
 }
 
-/* Writes what belongs at offset, which is where fd stands; a long row of zeros is left out, as a hole. */
+/* Writes data at offset, the current position of fd. Leaves a long run of zeros as a hole. */
 static bool write_but_holes(int fd, uint64_t offset, const uint8_t *data, size_t length)
 {
     size_t written = 0, at = (size_t)(-offset % BLOCK);
@@ -164,17 +164,17 @@ static bool file_content(struct tar_in *in, const struct tar_entry *e, int fd)
         const uint8_t *data;
         size_t n = tar_reader_content(&in->reader, &data, left);
         if (n == 0) return content_failed(in, e->name);
-        /* Only what is restored is known to have been made of holes and content alike. */
+        /* Only a restored file may be written with holes. */
         if (!(in->keep_owners ? write_but_holes(fd, e->size - left, data, n) : write_all(fd, data, n)))
             return entry_failed(in, e->name);
         left -= n;
     }
-    /* A hole at the end is none until something says how long the file is. */
+    /* A hole at the end needs an explicit file size. */
     if (in->keep_owners && e->size >= LEAST_HOLE && ftruncate(fd, (off_t)e->size) < 0) return entry_failed(in, e->name);
     return true;
 }
 
-/* Most files have their mode from the start. What a folder takes away from it shows in the first of them. */
+/* Most files have the right mode from their creation. The first file shows what the folder's umask or ACL removes. */
 static bool file_mode(struct tar_in *in, const struct tar_entry *e, int fd)
 {
     mode_t mode = mode_allowed(in, e->mode);
@@ -190,7 +190,7 @@ static bool attributes_set(const struct tar_entry *e, int fd)
 {
     for (int i = 0; i < e->attribute_count; i++) {
         const struct tar_attribute *a = &e->attributes[i];
-        /* A file system without attributes is no reason to refuse the files. */
+        /* Files are accepted on file systems without extended attributes. */
         if (fsetxattr(fd, a->name, a->value, a->length, 0) < 0 && errno != ENOTSUP && errno != EPERM) return false;
     }
     return true;
@@ -214,7 +214,7 @@ static bool file_attributes(struct tar_in *in, const struct tar_entry *e, int fd
     return true;
 }
 
-/* What has the name goes; a whole folder only where changes of an image are applied. False: errno. */
+/* Removes an existing entry; a whole folder only when changes of an image are applied. Returns false with errno. */
 static bool make_room(const struct tar_in *in, int parent, const char *leaf)
 {
     if (unlinkat(parent, leaf, 0) == 0) return true;
@@ -240,15 +240,15 @@ static bool take_file(struct tar_in *in, const struct tar_entry *e, int parent, 
 static bool take_link(struct tar_in *in, const struct tar_entry *e, int parent, const char *leaf)
 {
     if (!e->target[0]) return refuse(in, "a link has no target", e->name);
-    /* What is restored had them already: commands make what links they like, and files are never opened through one. */
-    if (file_view.root_fd >= 0 && !in->keep_owners && !tar_link_stays(in->name, e->target))
-        return refuse(in, "a link leads out of the target folder", e->name);
+    /* Restored links existed in the sandbox already: commands may create any link, and the agent never follows one. */
+    if (file_view.root_fd >= 0 && !in->keep_owners && !tar_link_is_inside(in->name, e->target))
+        return refuse(in, "a link points outside the target folder", e->name);
     if (symlinkat(e->target, parent, leaf) < 0
         && (errno != EEXIST || !make_room(in, parent, leaf) || symlinkat(e->target, parent, leaf) < 0))
         return entry_failed(in, e->name);
     if (!owner_set(in, parent, leaf, e)) return entry_failed(in, e->name);
     const struct timespec times[2] = {e->mtime, e->mtime};
-    utimensat(parent, leaf, times, AT_SYMLINK_NOFOLLOW); /* some file systems keep no time for links */
+    utimensat(parent, leaf, times, AT_SYMLINK_NOFOLLOW); /* some file systems keep no times for links */
     return true;
 }
 
@@ -270,7 +270,7 @@ static bool take_hard_link(struct tar_in *in, const struct tar_entry *e, int par
         answer_no_memory(in->s);
         return false;
     }
-    const char *why = tar_name_clean(e->target, target);
+    const char *why = tar_name_normalize(e->target, target);
     bool done = false;
     if (why || !*target) {
         refuse(in, why ? why : "a hard link has no target", e->target);
@@ -286,12 +286,12 @@ static bool take_hard_link(struct tar_in *in, const struct tar_entry *e, int par
     return done;
 }
 
-/* An archive unpacked a second time meets its own read-only folders; their mode is set again at the end. */
+/* Makes a folder writable that an earlier unpacking left read-only. Its mode is set again at the end. */
 static void folder_unlock(int parent, const char *leaf, mode_t mode)
 {
     int fd = openat(parent, leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) return;
-    fchmod(fd, (mode & 07777) | 0700); /* where that fails, the next file says so */
+    fchmod(fd, (mode & 07777) | 0700); /* if this fails, creating the next file reports it */
     close(fd);
 }
 
@@ -309,13 +309,16 @@ static bool take_folder(struct tar_in *in, const struct tar_entry *e, int parent
     return true;
 }
 
-/* Whether the entry is, or goes into, what is mounted over the target: a volume, or what a sandbox is booted with. */
+/*
+ * Returns whether the entry is, or lies in, another mount over the target: a volume, or a file the sandbox is booted
+ * with.
+ */
 static bool is_covered(const struct tar_in *in, int parent, const char *leaf)
 {
     struct stat st;
     if (!in->layer) return false;
     return in->elsewhere
-           || (fstatat(parent, leaf, &st, AT_SYMLINK_NOFOLLOW) == 0 && written_is_mount(parent, leaf, &st, in->device));
+           || (fstatat(parent, leaf, &st, AT_SYMLINK_NOFOLLOW) == 0 && is_mount_point(parent, leaf, &st, in->device));
 }
 
 static bool pass_over(struct tar_in *in, const struct tar_entry *e)
@@ -328,12 +331,12 @@ static bool take_removal(struct tar_in *in, const struct tar_entry *e, int paren
     return tar_remove(parent, leaf, in->device) || entry_failed(in, e->name);
 }
 
-/* Types that are refused whatever they hold. */
+/* Returns the reason why an entry type is refused, or NULL. */
 static const char *type_problem(const struct tar_in *in, const struct tar_entry *e)
 {
     switch (e->type) {
     case TAR_REMOVED:
-        return !in->layer ? "an entry is of an unknown type" : e->size ? "a removal has content" : NULL;
+        return !in->layer ? "an entry has an unknown type" : e->size ? "a removal has content" : NULL;
     case TAR_FILE:
         return NULL;
     case TAR_FOLDER:
@@ -344,34 +347,34 @@ static const char *type_problem(const struct tar_in *in, const struct tar_entry 
     case '4':
         return "devices are not allowed";
     case TAR_FIFO:
-        return "pipes are not allowed";
+        return "named pipes are not allowed";
     case 'S':
     case 'D':
     case 'M':
         return "sparse, incremental and multi-volume archives are not supported";
     default:
-        return "an entry is of an unknown type";
+        return "an entry has an unknown type";
     }
 }
 
 static bool take_entry(struct tar_in *in, const struct tar_entry *e)
 {
     const char *why = type_problem(in, e);
-    if (!why) why = tar_name_clean(e->name, in->name);
+    if (!why) why = tar_name_normalize(e->name, in->name);
     if (!why && !in->name[0] && (e->type != TAR_FOLDER || !e->name[0])) why = "an entry has no name";
     if (why) return refuse(in, why, e->name);
     if (++in->count > in->max_entries) {
-        stream_error(in->s, E_LIMIT, 0, "the archive has more than MAX_ENTRIES, %llu entries",
+        stream_error(in->s, E_LIMIT, 0, "the archive has more than MAX_ENTRIES (%llu) entries",
                      (unsigned long long)in->max_entries);
         return false;
     }
     if (e->size > in->max_bytes || (in->bytes += e->size) > in->max_bytes) {
-        stream_error(in->s, E_LIMIT, 0, "the archive holds more than MAX_BYTES, %llu bytes",
+        stream_error(in->s, E_LIMIT, 0, "the archive has more than MAX_BYTES (%llu) bytes",
                      (unsigned long long)in->max_bytes);
         return false;
     }
     if (!in->name[0]) {
-        /* The target folder itself: its rights are the caller's affair unless a whole tree is restored. */
+        /* The target folder itself keeps its mode and owner, unless a whole tree is restored. */
         if (!in->keep_owners) return true;
         if (!folder_attributes_set(e, in->top, ".") || !owner_set(in, in->top, ".", e))
             return entry_failed(in, e->name);
@@ -405,7 +408,7 @@ static void tar_in_run(struct tar_in *in)
     if (!e) answer_no_memory(in->s);
     while (going && tar_reader_next(&in->reader, e)) going = take_entry(in, e);
     free(e);
-    /* Also after a failure: folders made so far must not stay unreadable. */
+    /* Also after a failure: folders created so far must not stay unreadable. */
     tar_folders_apply(&in->folders, in->top);
     if (!going) return;
     if (!in->reader.over && !in->reader.problem) tar_reader_drain(&in->reader);
@@ -422,19 +425,19 @@ static void tar_in_run(struct tar_in *in)
     }
 }
 
-/* Opens the target folder, made with its parents where it is missing. */
+/* Opens the target folder; creates it and its parents if missing. */
 static int target_open(const char *path)
 {
     int fd = path_open(path, O_PATH | O_DIRECTORY);
-    struct place p;
-    if (fd >= 0 || errno != ENOENT || !path_make_parents(path, 0755) || !path_place(path, &p)) return fd;
+    struct path_parent p;
+    if (fd >= 0 || errno != ENOENT || !path_make_parents(path, 0755) || !path_resolve_parent(path, &p)) return fd;
     if (p.leaf[0] && mkdirat(p.folder, p.leaf, 0755) < 0 && errno != EEXIST) {
         int saved = errno;
-        place_close(&p);
+        path_parent_close(&p);
         errno = saved;
         return -1;
     }
-    place_close(&p);
+    path_parent_close(&p);
     return path_open(path, O_PATH | O_DIRECTORY);
 }
 
@@ -482,7 +485,7 @@ static void tar_in_path(struct stream *s, struct fields f, const char *path)
 void operate_tar_in(const struct request *r)
 {
     if (fields_u64(r->fields, T_FLAGS, 0) & KEEP_OWNERS)
-        file_administration(r, tar_in_path);
+        file_operation_privileged(r, tar_in_path);
     else
         file_operation(r, tar_in_path);
 }

@@ -5,14 +5,14 @@
 
 #include "tree.h"
 
-const char *tar_name_clean(const char *name, char *out)
+const char *tar_name_normalize(const char *name, char *out)
 {
     size_t length = 0;
     int depth = 0;
     if (name[0] == '/') return "an entry's name is absolute";
     while (*name) {
         size_t n = strcspn(name, "/");
-        if (n == 2 && !memcmp(name, "..", 2)) return "an entry's name has `..`";
+        if (n == 2 && !memcmp(name, "..", 2)) return "an entry's name contains `..`";
         if (n > NAME_MAX) return "an entry's name is too long";
         if (n > 0 && !(n == 1 && *name == '.')) {
             if (++depth > TREE_DEPTH_MAX) return "an entry is deeper than 256 folders";
@@ -27,7 +27,7 @@ const char *tar_name_clean(const char *name, char *out)
     return NULL;
 }
 
-bool tar_link_stays(const char *name, const char *target)
+bool tar_link_is_inside(const char *name, const char *target)
 {
     long depth = 0;
     if (target[0] == '/') return false;

@@ -1,13 +1,16 @@
-/* Which names and link targets an archive may have. Pure functions of text. */
+/* Names and link targets that an archive may contain. Pure functions. */
 #ifndef ISOLA_TAR_NAME_H
 #define ISOLA_TAR_NAME_H
 
 #include <stdbool.h>
 
-/* Writes `name` without `.` and empty components to `out` (as long as name at least), or says why it is bad. */
-const char *tar_name_clean(const char *name, char *out);
+/*
+ * Writes `name` without `.` and empty components to `out` (at least as long as name). Returns the reason if it is
+ * invalid.
+ */
+const char *tar_name_normalize(const char *name, char *out);
 
-/* Whether a link's text, read from the folder of the clean `name`, stays within the tree. */
-bool tar_link_stays(const char *name, const char *target);
+/* Returns whether a link target, resolved from the folder of the normalized `name`, stays within the tree. */
+bool tar_link_is_inside(const char *name, const char *target);
 
 #endif

@@ -9,39 +9,39 @@
 #include "file_error.h"
 #include "file_request.h"
 #include "glob.h"
-#include "hold.h"
+#include "freeze.h"
 #include "inode_table.h"
 #include "operations.h"
 #include "path.h"
 #include "tar_writer.h"
 #include "tree.h"
-#include "written.h"
+#include "overlay_diff.h"
 
-enum { PATTERNS_MAX = 256, EXACT_TIMES = 1, HOLD_COMMANDS = 2, MARKS = 4 };
+enum { PATTERNS_MAX = 256, EXACT_TIMES = 1, FREEZE_COMMANDS = 2, MARKS = 4 };
 
-/* Clocks of file systems are coarse: what changed so shortly before a look may have changed again after it. */
+/* File timestamps are coarse: a file changed this shortly before it was read may have changed again afterwards. */
 static const uint64_t RECENT_NS = 2000000000;
 
 struct patterns {
     struct glob globs[PATTERNS_MAX];
-    bool anywhere[PATTERNS_MAX]; /* a pattern without a slash: any entry of that name */
+    bool anywhere[PATTERNS_MAX]; /* a pattern without a slash matches any entry with that name */
     int count;
 };
 
 struct tar_out {
     struct stream *s;
-    const char *path; /* as the caller gave it */
+    const char *path; /* as in the request */
     struct tar_writer writer;
-    char *culprit; /* what the writer's first failure was about */
+    char *culprit; /* path of the first failure */
     struct patterns includes, excludes;
-    int whole; /* depth of the folder that is wanted with all that is in it; 0 when there is none */
-    size_t before[TREE_DEPTH_MAX + 1]; /* by depth of a folder: what was put aside before it */
-    uint64_t since;                    /* files that did not change from then on are not read; 0 for none */
-    uint64_t began;                    /* by the clock of files */
-    char *layer, *image; /* what was written over an image: the folder with it, and the image; NULL for none */
-    bool folders;        /* whole folders, by their names from the root on, without other mounts in them */
-    dev_t device;        /* of the folder that is walked */
-    uint64_t changed;    /* only what changed from then on, without other mounts; 0 for everything */
+    int whole;                         /* depth of the folder that is included with all its content; 0 for none */
+    size_t before[TREE_DEPTH_MAX + 1]; /* by depth of a folder: length of the deferred headers before it */
+    uint64_t since;                    /* content of files unchanged since then is omitted; 0 for never */
+    uint64_t began;                    /* when the capture started, by the clock of file timestamps */
+    char *layer, *image; /* changes of an image: the overlay's upper folder and the image; NULL for none */
+    bool folders;        /* whole folders, named from the root, without mounts in them */
+    dev_t device;        /* of the folder being walked */
+    uint64_t changed;    /* only entries changed since then, without other mounts; 0 for all */
     struct fields request;
     struct inode_table links;
 };
@@ -56,7 +56,7 @@ static void failed(struct tar_out *o, int number, const char *relative)
 
 /* ---- entries ------------------------------------------------------------------------------------------- */
 
-/* Whoever changes anything of a file changes its ctime, which nobody can set back. */
+/* Any change of a file updates its ctime, which no process can set back. */
 static uint64_t changed_at(const struct stat *st)
 {
     return (uint64_t)st->st_ctim.tv_sec * 1000000000 + (uint64_t)st->st_ctim.tv_nsec;
@@ -86,7 +86,7 @@ static void put_file(struct tar_out *o, int folder, const char *name, const char
     if (fstat(fd, &st) < 0) {
         failed(o, errno, relative);
     } else if (S_ISREG(st.st_mode)) {
-        /* Only now is the name remembered: a link to a file that vanished would not unpack. */
+        /* Recorded only now: a link to a file that has vanished could not be unpacked. */
         const char *first = st.st_nlink > 1 ? inode_table_seen(&o->links, st.st_dev, st.st_ino, relative) : NULL;
         tar_put_entry(&o->writer, relative, first ? TAR_HARD_LINK : TAR_FILE, &st, first, first ? -1 : fd);
         if (!first) tar_put_content(&o->writer, fd, (uint64_t)st.st_size);
@@ -115,7 +115,7 @@ static bool included(const struct tar_out *o, const struct tree *t)
 
 static void leave_folder(struct tar_out *o, const struct tree *t)
 {
-    tar_forget(&o->writer, o->before[t->depth]);
+    tar_discard_deferred(&o->writer, o->before[t->depth]);
     if (o->whole == t->depth) o->whole = 0;
 }
 
@@ -130,15 +130,15 @@ static void put_folder(struct tar_out *o, struct tree *t, const struct stat *st)
         return;
     }
     memcpy(slashed + length, "/", 2);
-    /* Entering gives the descriptor that the attributes are read from; a folder that is gone is left out. */
+    /* Extended attributes are read from the opened descriptor; a folder that no longer exists is omitted. */
     int fd = openat(t->folder, t->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (!o->whole && o->includes.count && included(o, t)) o->whole = t->depth;
-    o->before[t->depth] = o->writer.kept_length;
+    o->before[t->depth] = o->writer.deferred_length;
     if (fd >= 0) {
-        /* It may lead to something that is wanted. */
-        tar_keep(&o->writer, !included(o, t) || (o->changed && changed_at(st) < o->changed));
+        /* It may contain an included entry. */
+        tar_defer(&o->writer, !included(o, t) || (o->changed && changed_at(st) < o->changed));
         tar_put_entry(&o->writer, slashed, TAR_FOLDER, st, NULL, fd);
-        tar_keep(&o->writer, false);
+        tar_defer(&o->writer, false);
         close(fd);
     }
     if (fd < 0 || !tree_enter(t)) {
@@ -148,7 +148,7 @@ static void put_folder(struct tar_out *o, struct tree *t, const struct stat *st)
     free(slashed);
 }
 
-/* Made anew by whatever boots a sandbox. */
+/* Files that are created whenever a sandbox is booted. */
 static bool is_booted(const char *path)
 {
     static const char *const folders[] = {".dockerenv", ".isola", "dev", "proc", "run", "sys"};
@@ -173,7 +173,7 @@ static bool is_beneath(const char *path, const char *folder, size_t length)
     return !strncmp(path, folder, length) && (!path[length] || path[length] == '/');
 }
 
-/* Whether it is in a folder that is taken whole. */
+/* Returns whether the path is in a folder that is included whole. */
 static bool in_folders(const struct tar_out *o, const char *path)
 {
     struct field field;
@@ -192,13 +192,12 @@ static bool left_out(const struct tar_out *o, const char *path)
     return is_booted(path) || in_folders(o, path) || match_name(&o->excludes, last_of(path), path);
 }
 
-/* Whether an entry of the root is not among its changes. */
+/* Returns whether an entry of the root is not one of its changes. */
 static bool is_no_change(const struct tar_out *o, const struct tree *t)
 {
     struct stat st;
     if (left_out(o, t->path) || fstatat(t->folder, t->name, &st, AT_SYMLINK_NOFOLLOW) < 0) return true;
-    return (!S_ISDIR(st.st_mode) && changed_at(&st) < o->changed)
-           || written_is_mount(t->folder, t->name, &st, o->device);
+    return (!S_ISDIR(st.st_mode) && changed_at(&st) < o->changed) || is_mount_point(t->folder, t->name, &st, o->device);
 }
 
 static void put_tree_entry(struct tar_out *o, struct tree *t)
@@ -206,12 +205,12 @@ static void put_tree_entry(struct tar_out *o, struct tree *t)
     struct stat st;
     char target[PATH_MAX];
     if (match(&o->excludes, t) || (t->kind == DT_REG && !included(o, t)) || (o->changed && is_no_change(o, t))) return;
-    if (t->kind == DT_REG) /* it is looked at once it is open */
+    if (t->kind == DT_REG) /* checked once it is open */
         put_file(o, t->folder, t->name, t->path);
     else if (fstatat(t->folder, t->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return;
-    else if (S_ISDIR(st.st_mode) && o->folders && written_is_mount(t->folder, t->name, &st, o->device))
-        return; /* a volume is not the sandbox's */
+    else if (S_ISDIR(st.st_mode) && o->folders && is_mount_point(t->folder, t->name, &st, o->device))
+        return; /* volumes are not part of the sandbox */
     else if (S_ISDIR(st.st_mode))
         put_folder(o, t, &st);
     else if (!included(o, t))
@@ -220,9 +219,9 @@ static void put_tree_entry(struct tar_out *o, struct tree *t)
         put_file(o, t->folder, t->name, t->path);
     else if (S_ISLNK(st.st_mode) && link_text(t->folder, t->name, target, sizeof target))
         tar_put_entry(&o->writer, t->path, TAR_LINK, &st, target, -1);
-    else if (S_ISFIFO(st.st_mode) && !o->writer.marks) /* who restores it could do nothing with it */
+    else if (S_ISFIFO(st.st_mode) && !o->writer.marks) /* a restore cannot create it */
         tar_put_entry(&o->writer, t->path, TAR_FIFO, &st, NULL, -1);
-    /* Sockets mean nothing elsewhere, and devices are not ours to copy. */
+    /* Sockets are useless elsewhere, and devices must not be copied. */
 }
 
 static void put_tree(struct tar_out *o, int top)
@@ -239,7 +238,7 @@ static void put_tree(struct tar_out *o, int top)
     }
     enum tree_step step;
     uint64_t seen = 0;
-    while (tar_going(&o->writer) && (step = tree_next(&t)) != TREE_END) {
+    while (tar_writer_active(&o->writer) && (step = tree_next(&t)) != TREE_END) {
         if ((++seen & 1023) == 0 && stream_over(o->s))
             o->writer.over = true;
         else if (step == TREE_ENTRY)
@@ -252,7 +251,7 @@ static void put_tree(struct tar_out *o, int top)
     tree_stop(&t);
 }
 
-/* ---- what was written over an image -------------------------------------------------------------------- */
+/* ---- changes of an image ------------------------------------------------------------------------------- */
 
 static void put_removed(void *self, const char *path)
 {
@@ -297,21 +296,21 @@ static void put_written(void *self, int folder, const char *name, const char *pa
         tar_put_entry(&o->writer, path, TAR_LINK, st, target, -1);
 }
 
-static bool written_goes_on(void *self)
+static bool diff_active(void *self)
 {
     struct tar_out *o = self;
-    if (tar_going(&o->writer) && stream_over(o->s)) o->writer.over = true;
-    return tar_going(&o->writer);
+    if (tar_writer_active(&o->writer) && stream_over(o->s)) o->writer.over = true;
+    return tar_writer_active(&o->writer);
 }
 
 static void put_layer(struct tar_out *o)
 {
-    const struct written_visitor visitor = {
+    const struct overlay_diff_visitor visitor = {
         .self = o,
         .removed = put_removed,
         .folder = put_written_folder,
         .other = put_written,
-        .going = written_goes_on,
+        .going = diff_active,
     };
     char *culprit = NULL;
     int root = path_open(o->path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
@@ -320,7 +319,7 @@ static void put_layer(struct tar_out *o)
     if (root < 0 || upper < 0 || (o->image && image < 0)) {
         failed(o, errno, "");
     } else {
-        int number = written_walk(root, upper, image, &visitor, &culprit);
+        int number = overlay_diff_walk(root, upper, image, &visitor, &culprit);
         if (number) failed(o, number, culprit ? culprit : "");
         free(culprit);
     }
@@ -329,11 +328,11 @@ static void put_layer(struct tar_out *o)
     if (image >= 0) close(image);
 }
 
-/* Each is a tree of its own: no link leads from one to another. */
+/* Each folder is a separate tree: no hard link connects two of them. */
 static void put_folders(struct tar_out *o, struct fields f)
 {
     struct field field;
-    for (size_t position = 0; tar_going(&o->writer) && fields_next(f, &position, &field);) {
+    for (size_t position = 0; tar_writer_active(&o->writer) && fields_next(f, &position, &field);) {
         if (field.tag != T_FOLDER) continue;
         char *path = strndup((const char *)field.value, field.length);
         int top = path ? path_open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK) : -1;
@@ -379,9 +378,9 @@ static void patterns_free(struct patterns *p)
     while (p->count > 0) glob_free(&p->globs[--p->count]);
 }
 
-static void tar_out_answer(struct tar_out *o, uint64_t held)
+static void tar_out_answer(struct tar_out *o, uint64_t frozen_ns)
 {
-    if (tar_going(&o->writer)) tar_finish(&o->writer);
+    if (tar_writer_active(&o->writer)) tar_finish(&o->writer);
     if (o->writer.number) {
         answer_error(o->s, o->writer.number, o->culprit ? o->culprit : o->path);
     } else if (o->writer.over) {
@@ -391,21 +390,21 @@ static void tar_out_answer(struct tar_out *o, uint64_t held)
         build_u64(&b, T_COUNT, o->writer.count);
         build_u64(&b, T_SIZE, o->writer.size);
         build_u64(&b, T_TIME_NS, o->began - RECENT_NS);
-        build_u64(&b, T_DURATION_NS, held);
+        build_u64(&b, T_DURATION_NS, frozen_ns);
         stream_end(o->s, &b);
         builder_free(&b);
     }
 }
 
-/* A folder, or a single file under its own name. */
+/* Archives a folder, or a single file under its own name. */
 static void tar_out_from(struct tar_out *o)
 {
     struct stat st;
-    struct place p;
+    struct path_parent p;
     int top = path_open(o->path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
     if (top >= 0) {
         put_tree(o, top);
-    } else if (errno != ENOTDIR || !path_place_followed(o->path, &p)) {
+    } else if (errno != ENOTDIR || !path_resolve_parent_following(o->path, &p)) {
         failed(o, errno, "");
     } else {
         if (fstatat(p.folder, p.leaf, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -414,18 +413,18 @@ static void tar_out_from(struct tar_out *o)
             failed(o, ENXIO, "");
         else
             put_file(o, p.folder, p.leaf, p.leaf);
-        place_close(&p);
+        path_parent_close(&p);
     }
 }
 
-/* The end of the archive goes out, and commands go on, before anybody is told. */
-static void tar_out_all(struct tar_out *o, struct fields f, bool hold)
+/* Sends the end of the archive and thaws the commands before END. */
+static void tar_out_all(struct tar_out *o, struct fields f, bool freeze)
 {
-    struct hold held;
+    struct freeze state;
     uint64_t time = 0;
     struct timespec now;
-    if (hold && !hold_begin(&held)) {
-        stream_error(o->s, E_UNSUPPORTED, errno, "the commands cannot be held: %s", strerror(errno));
+    if (freeze && !freeze_begin(&state)) {
+        stream_error(o->s, E_UNSUPPORTED, errno, "the commands cannot be frozen: %s", strerror(errno));
         return;
     }
     clock_gettime(CLOCK_REALTIME, &now);
@@ -434,7 +433,7 @@ static void tar_out_all(struct tar_out *o, struct fields f, bool hold)
     if (o->changed || (!o->layer && !o->folders)) tar_out_from(o);
     o->changed = 0;
     if (o->folders) put_folders(o, f);
-    if (hold) time = hold_end(&held);
+    if (freeze) time = freeze_end(&state);
     tar_out_answer(o, time);
 }
 
@@ -459,7 +458,7 @@ static void tar_out_path(struct stream *s, struct fields f, const char *path)
     o->request = f;
     if (patterns_take(o, &o->excludes, f, T_EXCLUDE, "EXCLUDE")
         && patterns_take(o, &o->includes, f, T_INCLUDE, "INCLUDE"))
-        tar_out_all(o, f, flags & HOLD_COMMANDS);
+        tar_out_all(o, f, flags & FREEZE_COMMANDS);
     patterns_free(&o->excludes);
     patterns_free(&o->includes);
     inode_table_free(&o->links);
@@ -473,7 +472,7 @@ static void tar_out_path(struct stream *s, struct fields f, const char *path)
 void operate_tar_out(const struct request *r)
 {
     if (fields_u64(r->fields, T_FLAGS, 0) & MARKS)
-        file_administration(r, tar_out_path);
+        file_operation_privileged(r, tar_out_path);
     else
         file_operation(r, tar_out_path);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Headers that describe an entry, without an entry: a few are normal, an endless row is not. */
+/* Maximum number of consecutive headers that describe an entry without an entry following. */
 enum { NOTES_IN_A_ROW_MAX = 16 };
 
 /* ---- bytes --------------------------------------------------------------------------------------------- */
@@ -22,7 +22,7 @@ static bool fill(struct tar_reader *r)
 size_t tar_reader_content(struct tar_reader *r, const uint8_t **data, uint64_t most)
 {
     if (r->position == r->length && !fill(r)) {
-        if (!r->over) r->problem = "the archive is cut off in the middle of an entry";
+        if (!r->over) r->problem = "the archive is truncated in the middle of an entry";
         return 0;
     }
     size_t n = r->length - r->position;
@@ -64,14 +64,14 @@ void tar_reader_drain(struct tar_reader *r)
 
 /* ---- numbers ------------------------------------------------------------------------------------------- */
 
-/* Octal text, or base 256 when the first bit is set. False when it is neither or too large. */
+/* Parses octal text, or base 256 when the first bit is set. Returns false when it is neither or too large. */
 static bool number(const char *field, size_t width, uint64_t *out)
 {
     const uint8_t *p = (const uint8_t *)field;
     uint64_t value = 0;
     size_t i = 0;
     if (p[0] & 0x80) {
-        if (p[0] != 0x80) return false; /* negative, or beyond all reason */
+        if (p[0] != 0x80) return false; /* negative or too large */
         for (i = 1; i < width; i++) {
             if (value >> 55) return false;
             value = value << 8 | p[i];
@@ -120,9 +120,9 @@ static bool time_text(const char *text, struct timespec *out)
     return true;
 }
 
-/* ---- notes: pax headers and long names ----------------------------------------------------------------- */
+/* ---- pax headers and GNU long names -------------------------------------------------------------------- */
 
-static void notes_clear(struct tar_notes *n)
+static void notes_clear(struct tar_overrides *n)
 {
     free(n->body);
     free(n->name);
@@ -130,8 +130,8 @@ static void notes_clear(struct tar_notes *n)
     memset(n, 0, sizeof *n);
 }
 
-/* One record. `value` has a NUL after it, and may have others inside, which only an attribute is allowed. */
-static const char *note_take(struct tar_notes *n, const char *key, char *value, size_t length)
+/* Applies one record. `value` is NUL-terminated; only the value of an attribute may contain NUL itself. */
+static const char *note_take(struct tar_overrides *n, const char *key, char *value, size_t length)
 {
     bool text = strlen(value) == length;
     if (!strncmp(key, TAR_XATTR "user.", sizeof TAR_XATTR + 4)) {
@@ -143,7 +143,7 @@ static const char *note_take(struct tar_notes *n, const char *key, char *value, 
     if (!strncmp(key, "GNU.sparse.", 11)) return "sparse files are not supported";
     char **copy = !strcmp(key, "path") ? &n->name : !strcmp(key, "linkpath") ? &n->target : NULL;
     if (copy) {
-        if (!text) return "a name contains a NUL";
+        if (!text) return "a name contains a NUL byte";
         free(*copy);
         *copy = strdup(value);
         return *copy ? NULL : "the agent is out of memory";
@@ -157,13 +157,13 @@ static const char *note_take(struct tar_notes *n, const char *key, char *value, 
         ok = n->has_gid = text && decimal(value, &n->gid);
     else if (!strcmp(key, "mtime"))
         ok = n->has_mtime = text && time_text(value, &n->mtime);
-    return ok ? NULL : "a pax header has a number that is none";
+    return ok ? NULL : "a pax header has an invalid number";
 }
 
-/* Records are `LENGTH KEY=VALUE\n`, LENGTH counting all of it. */
-static const char *notes_parse(struct tar_notes *n, size_t length)
+/* Records are `LENGTH KEY=VALUE\n`, where LENGTH includes itself. */
+static const char *notes_parse(struct tar_overrides *n, size_t length)
 {
-    const char *broken = "a pax header is broken";
+    const char *broken = "a pax header is malformed";
     for (size_t at = 0; at < length;) {
         size_t record = 0, i = at;
         for (; i < length && n->body[i] >= '0' && n->body[i] <= '9' && record < TAR_PAX_MAX; i++)
@@ -183,7 +183,7 @@ static const char *notes_parse(struct tar_notes *n, size_t length)
     return NULL;
 }
 
-/* Reads the body of a note into a fresh block with a NUL at its end. */
+/* Reads the body of a header into a new NUL-terminated buffer. */
 static char *note_body(struct tar_reader *r, uint64_t size)
 {
     if (size > TAR_PAX_MAX) {
@@ -207,14 +207,14 @@ static bool note_read(struct tar_reader *r, char type, uint64_t size)
 {
     char *body = note_body(r, size);
     if (!body) return false;
-    struct tar_notes *n = type == TAR_PAX_GLOBAL ? &r->global : &r->next;
+    struct tar_overrides *n = type == TAR_PAX_GLOBAL ? &r->global : &r->next;
     if (type == TAR_GNU_NAME || type == TAR_GNU_LINK) {
         char **copy = type == TAR_GNU_NAME ? &n->name : &n->target;
         free(*copy);
         *copy = body;
         return true;
     }
-    /* A second pax header for one entry replaces the first; a long name from GNU stays. */
+    /* A second pax header for an entry replaces the first; a GNU long name stays. */
     free(n->body);
     n->body = body;
     n->attribute_count = 0;
@@ -239,11 +239,11 @@ static bool all_zero(const struct tar_header *h)
     return !memcmp(h, &zero, sizeof zero);
 }
 
-/* False at the end, with `problem` or `over` when it is not a good one. */
+/* Returns false at the end; sets `problem` or `over` if the end is premature. */
 static bool header_read(struct tar_reader *r, struct tar_header *h, bool fresh)
 {
     if (r->position == r->length && !fill(r)) {
-        /* No trailer: many programs leave it out, and at an entry's border nothing is lost. */
+        /* No trailer: many programs omit it, and between entries nothing is lost. */
         if (!r->over && !fresh) r->problem = "the archive ends after a header that describes an entry";
         return false;
     }
@@ -267,7 +267,7 @@ static void field_copy(char *out, const char *field, size_t width)
 static void names_set(struct tar_reader *r, const struct tar_header *h, struct tar_entry *e)
 {
     size_t length = 0;
-    if (!memcmp(h->magic, "ustar", 6) && h->prefix[0]) { /* with its NUL: GNU has other fields there */
+    if (!memcmp(h->magic, "ustar", 6) && h->prefix[0]) { /* including its NUL: GNU tar has other fields there */
         field_copy(r->name, h->prefix, sizeof h->prefix);
         length = strlen(r->name);
         r->name[length++] = '/';
@@ -280,17 +280,17 @@ static void names_set(struct tar_reader *r, const struct tar_header *h, struct t
 
 static bool entry_set(struct tar_reader *r, const struct tar_header *h, struct tar_entry *e)
 {
-    const struct tar_notes *n = &r->next, *g = &r->global;
+    const struct tar_overrides *n = &r->next, *g = &r->global;
     uint64_t mode, mtime = 0;
     memset(e, 0, sizeof *e);
     names_set(r, h, e);
     e->type = h->type;
     if (!number(h->mode, sizeof h->mode, &mode) || !number(h->uid, sizeof h->uid, &e->uid)
         || !number(h->gid, sizeof h->gid, &e->gid) || !number(h->size, sizeof h->size, &e->size)) {
-        r->problem = "a header has a number that is none";
+        r->problem = "a header has an invalid number";
         return false;
     }
-    number(h->mtime, sizeof h->mtime, &mtime); /* one before 1970 becomes 1970 */
+    number(h->mtime, sizeof h->mtime, &mtime); /* times before 1970 become 1970 */
     e->mode = (mode_t)(mode & 07777);
     e->mtime.tv_sec = (time_t)mtime;
     if (n->has_size) e->size = n->size;
@@ -298,13 +298,12 @@ static bool entry_set(struct tar_reader *r, const struct tar_header *h, struct t
     if (n->has_gid || g->has_gid) e->gid = n->has_gid ? n->gid : g->gid;
     if (n->has_mtime || g->has_mtime) e->mtime = n->has_mtime ? n->mtime : g->mtime;
     if (e->size > INT64_MAX / 2 || strlen(e->name) > TAR_NAME_MAX || strlen(e->target) > TAR_NAME_MAX) {
-        r->problem = "an entry's size or name is beyond all reason";
+        r->problem = "an entry's size or name is too large";
         return false;
     }
     if (e->type == TAR_FILE_OLD || e->type == TAR_FILE_DENSE) e->type = TAR_FILE;
     size_t length = strlen(e->name);
-    if (e->type == TAR_FILE && length > 0 && e->name[length - 1] == '/')
-        e->type = TAR_FOLDER; /* as tar wrote folders before ustar */
+    if (e->type == TAR_FILE && length > 0 && e->name[length - 1] == '/') e->type = TAR_FOLDER; /* pre-ustar folders */
     memcpy(e->attributes, n->attributes, sizeof e->attributes);
     e->attribute_count = n->attribute_count;
     return true;
@@ -320,7 +319,7 @@ bool tar_reader_next(struct tar_reader *r, struct tar_entry *e)
             return entry_set(r, &h, e);
         uint64_t size;
         if (notes == NOTES_IN_A_ROW_MAX || !number(h.size, sizeof h.size, &size)) {
-            r->problem = "a pax header or long name is broken";
+            r->problem = "a pax header or long name is malformed";
             return false;
         }
         if (!note_read(r, h.type, size)) return false;

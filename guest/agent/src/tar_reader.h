@@ -1,6 +1,6 @@
 /*
- * A tar stream as a series of entries: ustar, pax, GNU long names and base-256 numbers. It reads and checks
- * the format and knows nothing of files; tar_in.c decides what an entry may do.
+ * Reads a tar stream as a series of entries: ustar, pax, GNU long names and base-256 numbers. It checks the format and
+ * does not touch files; tar_in.c decides what an entry may do.
  */
 #ifndef ISOLA_TAR_READER_H
 #define ISOLA_TAR_READER_H
@@ -19,10 +19,10 @@ struct tar_attribute {
     size_t length;
 };
 
-/* What the strings point to lives until the next entry is read. */
+/* The strings are valid until the next entry is read. */
 struct tar_entry {
     const char *name, *target;
-    char type; /* TAR_FILE for all its spellings */
+    char type; /* TAR_FILE for all variants */
     uint64_t size;
     mode_t mode;
     uint64_t uid, gid;
@@ -31,8 +31,8 @@ struct tar_entry {
     int attribute_count;
 };
 
-/* What a pax header or a GNU long name says about entries to come. */
-struct tar_notes {
+/* Metadata from a pax header or a GNU long name, for following entries. */
+struct tar_overrides {
     char *body; /* of the pax header; the attributes point into it */
     char *name, *target;
     bool has_size, has_uid, has_gid, has_mtime;
@@ -44,23 +44,23 @@ struct tar_notes {
 
 struct tar_reader {
     struct stream *s;
-    const uint8_t *data; /* of the stream, until the next is received */
+    const uint8_t *data; /* from the stream, valid until the next receive */
     size_t position, length;
     bool ended;          /* the server's EOF */
     bool over;           /* cancelled or dropped */
-    const char *problem; /* a sentence about a broken archive; NULL when it is fine */
-    struct tar_notes next, global;
+    const char *problem; /* reason why the archive is invalid, or NULL */
+    struct tar_overrides next, global;
     char name[sizeof((struct tar_header *)0)->prefix + sizeof((struct tar_header *)0)->name + 2];
     char target[sizeof((struct tar_header *)0)->linkname + 1];
 };
 
-/* The next entry; false at the end of the archive, or when `over` or `problem` is set. */
+/* Reads the next entry. Returns false at the end of the archive, or with `over` or `problem` set. */
 bool tar_reader_next(struct tar_reader *r, struct tar_entry *e);
-/* Some of the entry's content, at most `most` bytes; 0 when over or cut off (problem). */
+/* Returns some of the entry's content, at most `most` bytes; 0 when over or truncated (problem). */
 size_t tar_reader_content(struct tar_reader *r, const uint8_t **data, uint64_t most);
-/* Passes over content or padding. */
+/* Skips content or padding. */
 bool tar_reader_skip(struct tar_reader *r, uint64_t length);
-/* Takes what follows the end of the archive, to the server's EOF. */
+/* Discards what follows the end of the archive, up to the server's EOF. */
 void tar_reader_drain(struct tar_reader *r);
 void tar_reader_stop(struct tar_reader *r);
 

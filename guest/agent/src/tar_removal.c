@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "tree.h"
-#include "written.h"
+#include "overlay_diff.h"
 
-/* Not empty because of what is mounted there, or mounted itself: that stays. */
+/* Not empty because of a mount beneath it, or a mount point itself: it stays. */
 static bool stays(int number)
 {
     return number == ENOENT || number == ENOTEMPTY || number == EEXIST || number == EBUSY;
@@ -18,7 +18,7 @@ static bool remove_entry(struct tree *t, dev_t device)
 {
     struct stat st;
     if (fstatat(t->folder, t->name, &st, AT_SYMLINK_NOFOLLOW) < 0) return errno == ENOENT;
-    if (written_is_mount(t->folder, t->name, &st, device)) return true;
+    if (is_mount_point(t->folder, t->name, &st, device)) return true;
     if (S_ISDIR(st.st_mode)) return tree_enter(t) || errno == ENOENT;
     return unlinkat(t->folder, t->name, 0) == 0 || stays(errno);
 }
@@ -28,7 +28,7 @@ bool tar_remove(int folder, const char *name, dev_t device)
     struct stat st;
     struct tree t;
     if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0) return errno == ENOENT;
-    if (written_is_mount(folder, name, &st, device)) return true;
+    if (is_mount_point(folder, name, &st, device)) return true;
     if (!S_ISDIR(st.st_mode)) return unlinkat(folder, name, 0) == 0 || stays(errno);
     int top = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (top < 0 || !tree_start(&t, top, false)) return false;

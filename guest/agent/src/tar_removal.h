@@ -1,4 +1,4 @@
-/* Removes what an archive says is not there any more. */
+/* Applies the removals recorded in an archive. */
 #ifndef ISOLA_TAR_REMOVAL_H
 #define ISOLA_TAR_REMOVAL_H
 
@@ -6,8 +6,8 @@
 #include <sys/types.h>
 
 /*
- * Removes `name` with all that is in it; it need not be there. What is mounted in it stays, with the folders that lead
- * there. Links are not followed. False: errno.
+ * Removes `name` recursively; it may be missing. Keeps mounts beneath it and the folders that lead to them. Does not
+ * follow links. Returns false with errno.
  */
 bool tar_remove(int folder, const char *name, dev_t device);
 

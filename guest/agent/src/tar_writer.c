@@ -14,7 +14,7 @@ bool tar_writer_start(struct tar_writer *w, struct stream *s)
     return w->buffer != NULL;
 }
 
-bool tar_going(const struct tar_writer *w)
+bool tar_writer_active(const struct tar_writer *w)
 {
     return !w->over && !w->number;
 }
@@ -34,46 +34,46 @@ static void flush(struct tar_writer *w)
 
 static void put_aside(struct tar_writer *w, const void *data, size_t length)
 {
-    if (w->kept_length + length > w->kept_capacity) {
-        size_t capacity = 2 * (w->kept_length + length);
-        uint8_t *bigger = realloc(w->kept, capacity);
+    if (w->deferred_length + length > w->deferred_capacity) {
+        size_t capacity = 2 * (w->deferred_length + length);
+        uint8_t *bigger = realloc(w->deferred, capacity);
         if (!bigger) {
             w->number = ENOMEM;
             return;
         }
-        w->kept = bigger;
-        w->kept_capacity = capacity;
+        w->deferred = bigger;
+        w->deferred_capacity = capacity;
     }
-    memcpy(w->kept + w->kept_length, data, length);
-    w->kept_length += length;
+    memcpy(w->deferred + w->deferred_length, data, length);
+    w->deferred_length += length;
 }
 
-void tar_keep(struct tar_writer *w, bool keep)
+void tar_defer(struct tar_writer *w, bool keep)
 {
-    w->keeping = keep;
+    w->deferring = keep;
 }
 
-void tar_forget(struct tar_writer *w, size_t length)
+void tar_discard_deferred(struct tar_writer *w, size_t length)
 {
-    if (w->kept_length > length) {
-        w->kept_length = length;
-        w->kept_count--;
+    if (w->deferred_length > length) {
+        w->deferred_length = length;
+        w->deferred_count--;
     }
 }
 
 static void put(struct tar_writer *w, const void *data, size_t length)
 {
     const uint8_t *p = data;
-    if (w->keeping) {
+    if (w->deferring) {
         put_aside(w, data, length);
         return;
     }
-    if (w->kept_length) {
-        size_t kept = w->kept_length;
-        w->kept_length = 0;
-        w->count += w->kept_count;
-        w->kept_count = 0;
-        put(w, w->kept, kept);
+    if (w->deferred_length) {
+        size_t kept = w->deferred_length;
+        w->deferred_length = 0;
+        w->count += w->deferred_count;
+        w->deferred_count = 0;
+        put(w, w->deferred, kept);
     }
     while (length > 0 && !w->over) {
         if (w->used == FRAME_MAX) flush(w);
@@ -95,7 +95,7 @@ static void put_zeros(struct tar_writer *w, uint64_t length)
 void tar_put_content(struct tar_writer *w, int fd, uint64_t size)
 {
     uint64_t left = size;
-    while (left > 0 && tar_going(w)) {
+    while (left > 0 && tar_writer_active(w)) {
         if (w->used == FRAME_MAX) flush(w);
         size_t room = FRAME_MAX - w->used;
         ssize_t n = read(fd, w->buffer + w->used, room < left ? room : (size_t)left);
@@ -105,12 +105,12 @@ void tar_put_content(struct tar_writer *w, int fd, uint64_t size)
         w->used += (size_t)n;
         left -= (uint64_t)n;
     }
-    if (tar_going(w)) put_zeros(w, left + tar_padding(size));
+    if (tar_writer_active(w)) put_zeros(w, left + tar_padding(size));
 }
 
 /* ---- headers ------------------------------------------------------------------------------------------- */
 
-/* One pax record: its own length in decimal, which counts itself too. */
+/* Adds one pax record: its length in decimal, which includes itself, then key and value. */
 static void pax_add(struct tar_writer *w, const char *key, const void *value, size_t length)
 {
     size_t body = strlen(key) + length + 3; /* blank, '=', newline */
@@ -141,7 +141,7 @@ static void pax_time(struct tar_writer *w, const struct timespec *t)
     long long seconds = t->tv_sec;
     long nanos = t->tv_nsec;
     bool negative = seconds < 0;
-    if (negative && nanos) { /* -1 s + 0.5 s is written -0.5 */
+    if (negative && nanos) { /* -1 s + 0.5 s is written as -0.5 */
         seconds++;
         nanos = 1000000000 - nanos;
     }
@@ -150,7 +150,7 @@ static void pax_time(struct tar_writer *w, const struct timespec *t)
                              nanos));
 }
 
-/* Octal digits to fill the field but for its NUL; false when the value does not fit. */
+/* Fills the field with octal digits and a NUL. Returns false when the value does not fit. */
 static bool octal(char *field, size_t width, uint64_t value)
 {
     field[width - 1] = 0;
@@ -176,7 +176,7 @@ static void put_header(struct tar_writer *w, struct tar_header *h)
     put(w, h, sizeof *h);
 }
 
-/* name as a whole, or split at a slash into prefix and name; otherwise it goes into pax. */
+/* Stores the name whole, or split at a slash into prefix and name, or else in a pax record. */
 static void set_name(struct tar_writer *w, struct tar_header *h, const char *name)
 {
     size_t length = strlen(name);
@@ -195,7 +195,7 @@ static void set_name(struct tar_writer *w, struct tar_header *h, const char *nam
     pax_add(w, "path", name, length);
 }
 
-/* The same text means: the same file, and nothing of it has changed. */
+/* Equal marks mean the same file with no change at all. */
 static void pax_mark(struct tar_writer *w, const struct stat *st)
 {
     char text[96];
@@ -223,7 +223,7 @@ static void pax_xattrs(struct tar_writer *w, int fd)
     free(value);
 }
 
-/* Behind the prefix; `./` is the prefix itself. Free it; NULL when out of memory. */
+/* Prepends the prefix; `./` is the prefix itself. Returns NULL when out of memory. The caller frees it. */
 static char *prefixed(const char *prefix, const char *name)
 {
     const char *rest = strcmp(name, "./") == 0 ? "" : name;
@@ -272,8 +272,8 @@ static void put_entry(struct tar_writer *w, const char *name, char type, const s
         put_zeros(w, tar_padding(w->pax_length));
     }
     put_header(w, &h);
-    if (w->keeping)
-        w->kept_count++;
+    if (w->deferring)
+        w->deferred_count++;
     else
         w->count++;
 }
@@ -302,7 +302,7 @@ void tar_finish(struct tar_writer *w)
 
 void tar_writer_stop(struct tar_writer *w)
 {
-    free(w->kept);
+    free(w->deferred);
     free(w->pax);
     free(w->buffer);
 }

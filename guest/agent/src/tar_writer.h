@@ -1,4 +1,4 @@
-/* The bytes of a tar archive, into DATA frames. It knows the format and nothing of trees. */
+/* Writes a tar archive as DATA frames. It knows the format only, not trees. */
 #ifndef ISOLA_TAR_WRITER_H
 #define ISOLA_TAR_WRITER_H
 
@@ -10,36 +10,38 @@
 struct tar_writer {
     struct stream *s;
     bool over;          /* cancelled or dropped */
-    bool exact_times;   /* to the nanosecond, which takes a pax header for nearly every entry */
-    bool marks;         /* each file has a mark by which it is known as the same file, unchanged */
-    bool unchanged;     /* the next entry is told by its mark alone, with its size but without content */
-    const char *prefix; /* of all names, without a slash at its end; NULL for none */
+    bool exact_times;   /* to the nanosecond, which needs a pax header for nearly every entry */
+    bool marks;         /* add a mark to each file that identifies its unchanged version */
+    bool unchanged;     /* the next entry has its mark and size, but no content */
+    const char *prefix; /* of all names, without a trailing slash; NULL for none */
     int number;         /* errno of the first failure */
-    uint8_t *buffer;    /* small files travel together in one frame */
+    uint8_t *buffer;    /* small files share one frame */
     size_t used;
     uint64_t count, size; /* entries and bytes */
     char *pax;
     size_t pax_length;
-    uint8_t *kept; /* headers that are only wanted if something follows in their folder */
-    size_t kept_length, kept_capacity;
-    uint64_t kept_count;
-    bool keeping;
+    uint8_t *deferred; /* deferred headers, written only if an entry beneath their folder follows */
+    size_t deferred_length, deferred_capacity;
+    uint64_t deferred_count;
+    bool deferring;
 };
 
 bool tar_writer_start(struct tar_writer *w, struct stream *s);
-bool tar_going(const struct tar_writer *w);
+bool tar_writer_active(const struct tar_writer *w);
 
-/* The header of an entry, with a pax header before it where ustar is too small. `fd` is the entry itself where
-   it can have attributes, or -1; `target` the text of a link, or NULL. A file's content must follow. */
+/*
+ * Writes the header of an entry, preceded by a pax header where ustar is too limited. `fd` is the entry itself where it
+ * can have extended attributes, or -1; `target` is the target of a link, or NULL. A file's content must follow.
+ */
 void tar_put_entry(struct tar_writer *w, const char *name, char type, const struct stat *st, const char *target,
                    int fd);
-/* From here on headers are put aside; what is written after `tar_keep(w, false)` brings them along. */
-void tar_keep(struct tar_writer *w, bool keep);
-/* Forgets the last entry that was put aside, back to the `length` from before it, if it still is. */
-void tar_forget(struct tar_writer *w, size_t length);
-/* Reads straight into the frame. A file that shrank is filled up with zeros, one that grew is cut. */
+/* Defers headers from now on; the first write after `tar_defer(w, false)` includes them. */
+void tar_defer(struct tar_writer *w, bool keep);
+/* Discards the last deferred entry, back to `length`, if it has not been written. */
+void tar_discard_deferred(struct tar_writer *w, size_t length);
+/* Reads the content directly into frames. Pads a file that has shrunk with zeros and truncates one that has grown. */
 void tar_put_content(struct tar_writer *w, int fd, uint64_t size);
-/* The end of the archive, and all that is still in the buffer. */
+/* Writes the end of the archive and flushes the buffer. */
 void tar_finish(struct tar_writer *w);
 void tar_writer_stop(struct tar_writer *w);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Past this many bytes of names in memory, folders are read in small pieces and no longer sorted. */
+/* Above this many bytes of names in memory, folders are read in small pieces and not sorted. */
 enum { NAMES_BUDGET = 16 << 20, PIECE_SMALL = 64 };
 
 /* A piece of a folder: its entries as `kind, name, NUL` in one block, and pointers to them. */
@@ -63,7 +63,7 @@ static bool piece_read(struct tree *t, struct tree_level *l)
         errno = 0;
         struct dirent *e = readdir(l->dir);
         if (!e) {
-            /* A folder that was removed while we read it simply has no more entries. */
+            /* A folder removed while it is read has no more entries. */
             if (errno && errno != ENOENT) t->error = errno;
             l->read_all = true;
             break;

@@ -1,6 +1,5 @@
 /*
- * A walk through a folder tree by descriptors, links never followed. The caller decides for each entry
- * whether to go in:
+ * Walks a folder tree by descriptors without following links. The caller decides for each entry whether to enter it:
  *
  *     while ((step = tree_next(&t)) != TREE_END)
  *         if (step == TREE_ENTRY && wanted) tree_enter(&t);
@@ -15,7 +14,7 @@
 
 enum { TREE_DEPTH_MAX = 256, TREE_SORTED_MAX = 10000 };
 
-/* TREE_LEFT: all entries of the folder `name` were seen (not given for the top folder). */
+/* TREE_LEFT: all entries of the folder `name` were visited (not returned for the top folder). */
 enum tree_step { TREE_ENTRY, TREE_LEFT, TREE_END };
 
 struct tree_level;
@@ -27,16 +26,16 @@ struct tree {
     size_t names_held; /* bytes of names in memory, over all levels */
     char *path;        /* of the current entry, relative to the top */
     size_t path_capacity;
-    int folder;         /* what the current entry is in; belongs to the tree */
+    int folder;         /* the folder of the current entry; owned by the tree */
     const char *name;   /* part of path */
-    unsigned char kind; /* DT_* as the folder has it; DT_UNKNOWN is possible */
-    int error;          /* errno of a folder that could not be read to its end, at TREE_END */
+    unsigned char kind; /* DT_* as listed in the folder; may be DT_UNKNOWN */
+    int error;          /* at TREE_END: errno of a folder that could not be read completely */
 };
 
-/* Takes over `top`, opened for reading, also when it fails. Sorted: by name, in folders of up to 10,000 entries. */
+/* Takes ownership of `top`, opened for reading, even on failure. Sorts by name in folders of up to 10,000 entries. */
 bool tree_start(struct tree *t, int top, bool sorted);
 enum tree_step tree_next(struct tree *t);
-/* Goes into the current entry. False: errno; EOVERFLOW when that would be too deep, ENOTDIR for a link. */
+/* Enters the current entry. Returns false with errno: EOVERFLOW when too deep, ENOTDIR for a link. */
 bool tree_enter(struct tree *t);
 void tree_stop(struct tree *t);
 

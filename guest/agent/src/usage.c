@@ -37,7 +37,7 @@ struct process {
     bool kernel, counted;
 };
 
-enum { KERNEL_THREAD = 0x00200000 }; /* PF_KTHREAD: in a virtual machine, /proc has those too */
+enum { KERNEL_THREAD = 0x00200000 }; /* PF_KTHREAD: visible in /proc of a virtual machine */
 
 static ssize_t read_small(int folder, const char *name, char *out, size_t capacity)
 {
@@ -81,19 +81,19 @@ static int by_pid(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* PID 1 answers for everybody; elsewhere only what descends from the agent is the sandbox's. */
+/* PID 1 counts every process; otherwise only descendants of the agent belong to the sandbox. */
 static void descendants_mark(struct process *list, size_t count)
 {
     int self = getpid();
     bool changed = self != 1;
     for (size_t i = 0; self == 1 && i < count; i++)
-        list[i].counted = list[i].pid != self && !list[i].kernel && !tree_is_apart(list[i].pid);
+        list[i].counted = list[i].pid != self && !list[i].kernel && !tree_is_excluded(list[i].pid);
     if (count > 0) qsort(list, count, sizeof *list, by_pid);
-    /* A parent mostly has the smaller number, so this is one or two rounds. */
+    /* A parent usually has the lower pid, so this takes one or two rounds. */
     while (changed) {
         changed = false;
         for (size_t i = 0; i < count; i++) {
-            if (list[i].counted || list[i].pid == self || tree_is_apart(list[i].pid)) continue;
+            if (list[i].counted || list[i].pid == self || tree_is_excluded(list[i].pid)) continue;
             struct process wanted = {.pid = list[i].parent};
             const struct process *parent = bsearch(&wanted, list, count, sizeof *list, by_pid);
             if (list[i].parent == self || (parent && parent->counted)) changed = list[i].counted = true;
@@ -110,8 +110,8 @@ static void build_processes(struct builder *b)
     size_t count = list ? processes_read(list) : 0;
     descendants_mark(list, count);
     for (size_t i = 0; i < count; i++) {
-        if (list[i].counted || tree_is_apart(list[i].pid))
-            ticks += list[i].ticks; /* a supervisor that waits has those of the commands it had */
+        if (list[i].counted || tree_is_excluded(list[i].pid))
+            ticks += list[i].ticks; /* an idle supervisor carries the CPU time of its earlier commands */
         if (!list[i].counted) continue;
         pages += list[i].pages;
         processes++;
@@ -161,7 +161,7 @@ static void build_disk(struct builder *b, struct stream *s)
     struct tree t;
     uint64_t bytes = 0, seen = 0, until = now_ns() + (uint64_t)DISK_MS_MAX * 1000000u;
     bool partial = false;
-    if (disk_is_own()) {
+    if (disk_is_kernel_limited()) {
         build_u64(b, T_DISK, disk_measure());
         return;
     }
@@ -180,7 +180,7 @@ static void build_disk(struct builder *b, struct stream *s)
             break;
         }
         if (fstatat(t.folder, t.name, &st, AT_SYMLINK_NOFOLLOW) < 0) continue;
-        /* A file with several links is shared out among them, so that it counts once when all are here. */
+        /* Divides a file among its hard links, so that it counts once when all of them are here. */
         bool shared = S_ISREG(st.st_mode) && st.st_nlink > 1;
         bytes += (uint64_t)st.st_blocks * 512 / (shared ? (uint64_t)st.st_nlink : 1);
         if (S_ISDIR(st.st_mode) && !tree_enter(&t) && errno != ENOENT) partial = true;
@@ -195,7 +195,7 @@ void operate_usage(const struct request *r)
 {
     struct builder b = {0};
     build_processes(&b);
-    if (file_view.root_fd < 0) build_network(&b); /* a confined sandbox shares the network of the host */
+    if (file_view.root_fd < 0) build_network(&b); /* a confined sandbox shares the host's network */
     if (fields_u64(r->fields, T_FLAGS, 0) & MEASURE_DISK) build_disk(&b, r->stream);
     build_u64(&b, T_UPTIME_MS, (now_ns() - agent_started_ns) / 1000000u);
     stream_end(r->stream, &b);

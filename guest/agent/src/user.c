@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The files belong to the sandbox: anything can be in them, a pipe or a terabyte in their place too. */
+/* These files belong to the sandbox and may be anything, including a pipe or a terabyte of data. */
 enum { TABLE_MAX = 4 << 20 };
 
-/* Reads a table into memory; NULL when it is missing or unreadable (as if it were empty). Free it. */
+/* Reads a table. Returns NULL when it is missing or unreadable, which counts as empty. The caller frees it. */
 static char *table_read(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -38,7 +38,7 @@ static char *table_read(const char *path)
     return text;
 }
 
-/* Cuts the next line at *cursor into `count` parts at its colons. Lines with fewer parts are skipped. */
+/* Splits the line at *cursor into `count` parts at its colons. Skips lines with fewer parts. */
 static bool table_next(char **cursor, char **parts, int count)
 {
     while (*cursor && **cursor) {
@@ -75,7 +75,7 @@ static void copy_text(char *out, size_t capacity, const char *text)
     out[length] = 0;
 }
 
-/* By name, or by uid when name is NULL. */
+/* Looks up by name, or by uid when name is NULL. */
 static bool passwd_find(const char *name, uid_t uid, struct user *out)
 {
     char *table = table_read("/etc/passwd"), *cursor = table, *parts[7];
@@ -185,7 +185,7 @@ bool user_find(const char *text, struct user *out)
         errno = 0;
         if (!number_of(name, &number)) return false;
         if (!passwd_find(NULL, number, out)) {
-            /* A bare number needs no entry. Its group is the same number: never root's by accident. */
+            /* A number needs no entry. Its group defaults to the same number, never to root's group. */
             out->uid = number;
             out->gid = number;
         }
@@ -196,7 +196,7 @@ bool user_find(const char *text, struct user *out)
         errno = 0;
         return true;
     }
-    /* A group that is named stands alone, as for `docker run --user`. */
+    /* An explicit group replaces all others, as with `docker run --user`. */
     bool found = group_find(colon + 1, &out->gid);
     errno = 0;
     return found;
@@ -234,7 +234,7 @@ static void name_load(const char *path, int parts_wanted, uint32_t id, char *out
     free(table);
 }
 
-/* An entry is believed for two seconds: a listing costs one look at the file, and useradd is seen soon. */
+/* Caches an entry for two seconds, so that a listing reads the file once and useradd takes effect soon. */
 static void name_look(struct name_cache *cache, const char *path, uint32_t id, char *out, size_t capacity)
 {
     struct timespec now;
@@ -263,11 +263,11 @@ void group_name(gid_t gid, char *out, size_t capacity)
     name_look(&group_names, "/etc/group", gid, out, capacity);
 }
 
-/* ---- acting as somebody -------------------------------------------------------------------------------- */
+/* ---- assuming a user ----------------------------------------------------------------------------------- */
 
 /*
- * The C library's wrappers change all threads; these calls change one. A thread that gives up fsuid 0 also
- * loses the capabilities that override file permissions, and has them back with fsuid 0: the kernel sees to it.
+ * The C library's wrappers change all threads; these system calls change one. A thread that gives up fsuid 0 also loses
+ * the capabilities that override file permissions, and regains them with fsuid 0.
  */
 static struct {
     gid_t *list;
@@ -283,7 +283,7 @@ static void own_groups_load(void)
     if (own_groups.list && (count = getgroups(count, own_groups.list)) > 0) own_groups.count = (size_t)count;
 }
 
-/* gVisor has no such ids; there the effective ones of the thread do as well, taken up and laid down in this order. */
+/* gVisor has no fsuid. There, the effective ids of the thread serve instead; the order of the calls matters. */
 static bool effective_set(uid_t uid, gid_t gid)
 {
     if (uid != 0) return syscall(SYS_setresgid, -1, gid, -1) == 0 && syscall(SYS_setresuid, -1, uid, -1) == 0;
@@ -295,7 +295,7 @@ static bool identity_set(uid_t uid, gid_t gid)
     if (syscall(SYS_setfsuid, -1) == -1 && errno == ENOSYS) return effective_set(uid, gid);
     syscall(SYS_setfsgid, gid);
     syscall(SYS_setfsuid, uid);
-    /* These two report nothing but the former value; asking with an impossible id tells the present one. */
+    /* setfsuid and setfsgid return only the previous value; an invalid id queries the current one. */
     return (gid_t)syscall(SYS_setfsgid, -1) == gid && (uid_t)syscall(SYS_setfsuid, -1) == uid;
 }
 
@@ -321,31 +321,31 @@ void user_return(void)
     if (!assumed) return;
     int saved = errno;
     assumed = false;
-    /* A worker that cannot come back would serve the next caller with somebody else's rights. */
+    /* A worker that cannot restore its rights would serve the next request with another user's rights. */
     if (!identity_set(0, own_group) || syscall(SYS_setgroups, own_groups.count, own_groups.list) < 0) abort();
     errno = saved;
 }
 
-/* ---- making things for somebody ------------------------------------------------------------------------ */
+/* ---- owner of created files ---------------------------------------------------------------------------- */
 
 static _Thread_local struct {
     bool set;
     uid_t uid;
     gid_t gid;
-} heir;
+} file_owner;
 
-void user_make_for(const struct user *u)
+void user_set_file_owner(const struct user *u)
 {
-    heir.set = u && geteuid() == 0;
-    if (heir.set) {
-        heir.uid = u->uid;
-        heir.gid = u->gid;
+    file_owner.set = u && geteuid() == 0;
+    if (file_owner.set) {
+        file_owner.uid = u->uid;
+        file_owner.gid = u->gid;
     }
 }
 
-bool user_give(int folder, const char *name)
+bool user_chown_new(int folder, const char *name)
 {
-    if (!heir.set) return true;
-    return *name ? fchownat(folder, name, heir.uid, heir.gid, AT_SYMLINK_NOFOLLOW) == 0
-                 : fchown(folder, heir.uid, heir.gid) == 0;
+    if (!file_owner.set) return true;
+    return *name ? fchownat(folder, name, file_owner.uid, file_owner.gid, AT_SYMLINK_NOFOLLOW) == 0
+                 : fchown(folder, file_owner.uid, file_owner.gid) == 0;
 }

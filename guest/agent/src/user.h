@@ -1,4 +1,4 @@
-/* Users and groups from /etc/passwd and /etc/group, read by hand: a static program has no NSS. */
+/* Users and groups from /etc/passwd and /etc/group. Parsed here, because a static program has no NSS. */
 #ifndef ISOLA_USER_H
 #define ISOLA_USER_H
 
@@ -17,30 +17,31 @@ struct user {
     char shell[128]; /* "/bin/sh" when unknown */
 };
 
-/* Looks up `name`, `uid`, `name:group`, `uid:gid`. False when there is no such user (errno 0) or on error. */
+/* Looks up `name`, `uid`, `name:group`, `uid:gid`. Returns false when there is no such user (errno 0) or on error. */
 bool user_find(const char *text, struct user *out);
 bool user_by_uid(uid_t uid, struct user *out);
-/* Whether the user is in a group of that name. */
+/* Returns whether the user is a member of the group. */
 bool user_is_in(const struct user *u, const char *group);
-/* Whether there is a group of that name with a user in it. */
+/* Returns whether the group exists and has members. */
 bool group_has_users(const char *group);
-/* Names for a listing: copies the name or leaves out[0] = 0. Cached and safe to call from any thread. */
+/* Names for listings: copies the name or sets out[0] = 0. Cached; callable from any thread. */
 void user_name(uid_t uid, char *out, size_t capacity);
 void group_name(gid_t gid, char *out, size_t capacity);
 
 /*
- * Makes file access of the calling thread that of `u` (fsuid, fsgid, groups by raw system calls: they are
- * per thread), and back. A no-op unless the agent is root. Returns false when the kernel refuses.
+ * user_assume gives the calling thread the file access rights of `u` (fsuid, fsgid and groups, by raw system calls,
+ * which are per thread); user_return restores them. No-op unless the agent is root. Returns false when the kernel
+ * refuses.
  */
 bool user_assume(const struct user *u);
 void user_return(void);
 
 /*
- * Says whom what the calling thread makes from now on belongs to, whatever rights it has; NULL ends that.
- * A no-op unless the agent is root.
+ * Sets the owner of everything the calling thread creates from now on, independent of its rights; NULL resets it. No-op
+ * unless the agent is root.
  */
-void user_make_for(const struct user *u);
-/* Gives the new entry `name` of `folder`, or with "" what `folder` itself is, to that user. False: errno. */
-bool user_give(int folder, const char *name);
+void user_set_file_owner(const struct user *u);
+/* Gives the new entry `name` of `folder`, or `folder` itself with "", to that owner. Returns false with errno. */
+bool user_chown_new(int folder, const char *name);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * WATCH. Events wait in the kernel's queue while the server grants nothing; when that overflows, the server
- * is told (event 7) and the folders are looked through again for new ones.
+ * WATCH. Events stay in the kernel's queue while the server grants no credit. When the queue overflows, the agent
+ * reports event 7 and rescans the folders for new ones.
  *
- * No descriptor of a watched folder is kept open: the kernel reports a folder's end only when nobody holds it.
+ * No descriptor of a watched folder stays open: the kernel reports the removal of a folder only once it is closed.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -43,17 +43,17 @@ struct watching {
     bool recursive;
     int inotify;
     int top;      /* watch number of PATH itself */
-    dev_t device; /* and what PATH was, to see if it still is */
+    dev_t device; /* identity of PATH, to detect its replacement */
     ino_t inode;
     struct watch_table table;
     bool done, gone;
     int number; /* errno of a failure; EOVERFLOW for WATCHES_MAX */
     struct builder item;
     char *last_modified;    /* path of the last event, if that was a modification */
-    struct watch_seen seen; /* entries found by looking: the kernel may report them as well */
-    uint32_t cookie;        /* of a folder that moved away and may arrive elsewhere in the tree */
+    struct watch_seen seen; /* entries found by scanning, which the kernel may report too */
+    uint32_t cookie;        /* of a folder that was moved away and may reappear elsewhere in the tree */
     int moving;             /* its watch number, or -1 */
-    int patience;           /* how many events more we wait for the arrival */
+    int grace;              /* how many more events to wait for its arrival */
 };
 
 static void report(struct watching *w, enum event event, const char *relative, bool folder)
@@ -78,7 +78,7 @@ static void report(struct watching *w, enum event event, const char *relative, b
 
 /* ---- watches ------------------------------------------------------------------------------------------- */
 
-/* PATH again, if it is still what we began with. */
+/* Opens PATH again, if it is still the same folder. */
 static int top_open(struct watching *w)
 {
     struct stat st;
@@ -91,7 +91,7 @@ static int top_open(struct watching *w)
     return fd;
 }
 
-/* By the descriptor's name in /proc, so that nothing is resolved a second time. -1 and errno. */
+/* Adds a watch through /proc/self/fd, so that no path is resolved again. Returns -1 with errno. */
 static int watch_descriptor(struct watching *w, int fd, uint32_t extra)
 {
     char name[40];
@@ -107,8 +107,8 @@ static bool vanished(int number)
 }
 
 /*
- * Watches the open folder and, where `deep`, what is beneath it. `fresh`: entries found are new and reported.
- * Takes over `folder`. Watch first, then look: an entry is then seen once or twice, never missed.
+ * Watches the open folder and, if recursive, the tree beneath it. With `fresh`, reports the entries it finds. Takes
+ * ownership of `folder`. Adds the watch before scanning, so that an entry may be seen twice but is never missed.
  */
 static void watch_tree(struct watching *w, int folder, int parent, const char *name, bool fresh)
 {
@@ -155,7 +155,7 @@ static void watch_tree(struct watching *w, int folder, int parent, const char *n
     tree_stop(&t);
 }
 
-/* A folder appeared as `name` in the watched folder `parent`. */
+/* Handles a folder that appeared as `name` in the watched folder `parent`. */
 static void watch_new_folder(struct watching *w, int parent, const char *name, bool fresh)
 {
     char *relative = watch_path(&w->table, parent, name);
@@ -166,21 +166,21 @@ static void watch_new_folder(struct watching *w, int parent, const char *name, b
     free(relative);
 }
 
-/* A folder left the tree: its watches still stand on it, wherever it is now. */
+/* Handles a folder that left the tree: its watches are still attached to it, wherever it is now. */
 static void unwatch_tree(struct watching *w, int number)
 {
     size_t kept = 0;
-    int *doomed = malloc((w->table.count + 1) * sizeof *doomed);
-    if (!doomed) return;
+    int *removed = malloc((w->table.count + 1) * sizeof *removed);
+    if (!removed) return;
     for (size_t i = 0; i < w->table.count; i++)
         if (!w->table.list[i].dead && watch_beneath(&w->table, w->table.list[i].number, number))
-            doomed[kept++] = w->table.list[i].number;
+            removed[kept++] = w->table.list[i].number;
     for (size_t i = 0; i < kept; i++) {
-        inotify_rm_watch(w->inotify, doomed[i]);
-        struct watch *found = watch_find(&w->table, doomed[i]);
+        inotify_rm_watch(w->inotify, removed[i]);
+        struct inotify_watch *found = watch_find(&w->table, removed[i]);
         if (found) watch_forget(&w->table, found);
     }
-    free(doomed);
+    free(removed);
 }
 
 static void moving_over(struct watching *w)
@@ -191,7 +191,7 @@ static void moving_over(struct watching *w)
 
 static void folder_moved_to(struct watching *w, const struct inotify_event *e)
 {
-    struct watch *moved = w->moving >= 0 && e->cookie == w->cookie ? watch_find(&w->table, w->moving) : NULL;
+    struct inotify_watch *moved = w->moving >= 0 && e->cookie == w->cookie ? watch_find(&w->table, w->moving) : NULL;
     w->moving = moved ? -1 : w->moving;
     char *name = moved ? strdup(e->name) : NULL;
     if (!name) {
@@ -221,12 +221,12 @@ static void on_named(struct watching *w, const struct inotify_event *e)
         report(w, EVENT_ATTRIBUTES, relative, folder);
     } else if (e->mask & IN_MOVED_FROM) {
         report(w, EVENT_MOVED_FROM, relative, folder);
-        struct watch *child = folder ? watch_child(&w->table, e->wd, e->name) : NULL;
+        struct inotify_watch *child = folder ? watch_child(&w->table, e->wd, e->name) : NULL;
         if (child) {
             moving_over(w);
             w->moving = child->number;
             w->cookie = e->cookie;
-            w->patience = PAIR_WAIT_EVENTS;
+            w->grace = PAIR_WAIT_EVENTS;
         }
     } else if (e->mask & IN_MOVED_TO) {
         report(w, EVENT_MOVED_TO, relative, folder);
@@ -249,13 +249,13 @@ static void on_top(struct watching *w, const struct inotify_event *e)
 
 static void on_event(struct watching *w, const struct inotify_event *e)
 {
-    if (w->moving >= 0 && w->patience-- == 0) moving_over(w);
+    if (w->moving >= 0 && w->grace-- == 0) moving_over(w);
     if (e->mask & IN_Q_OVERFLOW) {
         report(w, EVENT_OVERFLOW, "", false);
         int top = w->recursive ? top_open(w) : -1;
         if (top >= 0) watch_tree(w, top, -1, "", false);
     } else if (e->mask & IN_IGNORED) {
-        struct watch *found = watch_find(&w->table, e->wd);
+        struct inotify_watch *found = watch_find(&w->table, e->wd);
         if (found && e->wd != w->top) watch_forget(&w->table, found);
     } else if (e->len > 0) {
         on_named(w, e);
@@ -264,14 +264,14 @@ static void on_event(struct watching *w, const struct inotify_event *e)
     }
 }
 
-/* Waits for events or the stream's end; false on the latter. */
+/* Waits for events. Returns false when the stream is over. */
 static bool await_events(struct watching *w)
 {
     struct pollfd fds[2] = {{.fd = w->inotify, .events = POLLIN}, {.fd = stream_over_fd(w->s), .events = POLLIN}};
     for (;;) {
         int n = poll(fds, 2, w->moving >= 0 ? PAIR_WAIT_MS : -1);
         if (n < 0 && errno != EINTR) return false;
-        if (n == 0) moving_over(w); /* the other half of the move would have come by now */
+        if (n == 0) moving_over(w); /* the second half of the move would have arrived by now */
         if (n > 0 && fds[1].revents) return false;
         if (n > 0 && fds[0].revents) return true;
     }
@@ -282,8 +282,7 @@ static void watch_loop(struct watching *w)
     _Alignas(struct inotify_event) char buffer[READ_SIZE];
     while (!w->done && !w->number) {
         struct pollfd now = {.fd = w->inotify, .events = POLLIN};
-        if (poll(&now, 1, 0) == 0)
-            w->seen.count = 0; /* the queue is empty: what was found by looking is reported once by now */
+        if (poll(&now, 1, 0) == 0) w->seen.count = 0; /* queue empty: no further event for entries found by scanning */
         if (!await_events(w)) {
             w->done = true;
             return;
@@ -327,8 +326,8 @@ static void watch_answer(struct watching *w)
         stream_error(w->s, E_LIMIT, ENOSPC, "the kernel allows no more watches; raise fs.inotify.max_user_watches: %s",
                      w->path);
     else if (w->number == EOVERFLOW)
-        stream_error(w->s, E_LIMIT, 0, "more than %d folders, or deeper than %d: %s", WATCHES_MAX, TREE_DEPTH_MAX,
-                     w->path);
+        stream_error(w->s, E_LIMIT, 0, "the tree has more than %d folders or is deeper than %d: %s", WATCHES_MAX,
+                     TREE_DEPTH_MAX, w->path);
     else if (w->number)
         answer_error(w->s, w->number, w->path);
     else if (w->gone)
@@ -352,8 +351,8 @@ static void watch_on(struct stream *s, struct fields f, const char *path)
     if (w->inotify < 0) {
         int number = errno;
         if (number == EMFILE)
-            stream_error(s, E_LIMIT, number, "no more watchers are allowed; raise fs.inotify.max_user_instances: %s",
-                         path);
+            stream_error(s, E_LIMIT, number,
+                         "the kernel allows no more inotify instances; raise fs.inotify.max_user_instances: %s", path);
         else
             answer_error(s, number, path);
         free(w);

@@ -1,6 +1,6 @@
 /*
- * Entries of new folders that were found by looking. The kernel may have an event for them in its queue as well;
- * it is left out then, so that an entry is reported once.
+ * Entries of new folders that were found by scanning. The kernel may queue an event for them too, which is then
+ * dropped, so that each entry is reported once.
  */
 #ifndef ISOLA_WATCH_SEEN_H
 #define ISOLA_WATCH_SEEN_H
@@ -9,17 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Past this many, an entry may be reported twice; that is all that happens. */
+/* Beyond this number, an entry may be reported twice. */
 enum { WATCH_SEEN_MAX = 4096 };
 
-/* Empty it (count = 0) once the kernel's queue was empty. */
+/* Reset (count = 0) once the kernel's queue was empty. */
 struct watch_seen {
     uint64_t hashes[WATCH_SEEN_MAX];
     size_t count;
 };
 
 void watch_seen_add(struct watch_seen *s, int watch, const char *name);
-/* True, once, for an entry that was added. */
+/* Returns true once for each entry that was added. */
 bool watch_seen_take(struct watch_seen *s, int watch, const char *name);
 
 #endif

@@ -6,7 +6,7 @@
 
 enum { CLIMB_MAX = 4096 };
 
-/* The kernel hands out rising numbers, so the list is sorted by adding at its end; the position of `number`. */
+/* Returns the position of `number`. The kernel assigns ascending numbers, so appending keeps the list sorted. */
 static size_t position_of(const struct watch_table *t, int number)
 {
     size_t low = 0, high = t->count;
@@ -20,13 +20,13 @@ static size_t position_of(const struct watch_table *t, int number)
     return low;
 }
 
-struct watch *watch_find(struct watch_table *t, int number)
+struct inotify_watch *watch_find(struct watch_table *t, int number)
 {
     size_t i = position_of(t, number);
     return i < t->count && t->list[i].number == number && !t->list[i].dead ? &t->list[i] : NULL;
 }
 
-/* The dead are kept until they are the half, so that forgetting many does not move the list each time. */
+/* Removes dead entries once they are half of the list, so that removing many does not move it each time. */
 static void compact(struct watch_table *t)
 {
     size_t kept = 0;
@@ -52,7 +52,7 @@ bool watch_add(struct watch_table *t, int number, int parent, const char *name)
     if (i < t->count && t->list[i].number == number) {
         free(t->list[i].name);
         t->dead -= t->list[i].dead;
-        t->list[i] = (struct watch){.number = number, .parent = parent, .name = copy};
+        t->list[i] = (struct inotify_watch){.number = number, .parent = parent, .name = copy};
         return true;
     }
     if (t->count - t->dead >= WATCHES_MAX) {
@@ -62,7 +62,7 @@ bool watch_add(struct watch_table *t, int number, int parent, const char *name)
     }
     if (t->count == t->capacity) {
         size_t capacity = t->capacity ? t->capacity * 2 : 64;
-        struct watch *bigger = realloc(t->list, capacity * sizeof *bigger);
+        struct inotify_watch *bigger = realloc(t->list, capacity * sizeof *bigger);
         if (!bigger) {
             free(copy);
             errno = ENOMEM;
@@ -72,19 +72,19 @@ bool watch_add(struct watch_table *t, int number, int parent, const char *name)
         t->capacity = capacity;
     }
     memmove(&t->list[i + 1], &t->list[i], (t->count - i) * sizeof *t->list);
-    t->list[i] = (struct watch){.number = number, .parent = parent, .name = copy};
+    t->list[i] = (struct inotify_watch){.number = number, .parent = parent, .name = copy};
     t->count++;
     return true;
 }
 
-struct watch *watch_child(struct watch_table *t, int parent, const char *name)
+struct inotify_watch *watch_child(struct watch_table *t, int parent, const char *name)
 {
     for (size_t i = 0; i < t->count; i++)
         if (!t->list[i].dead && t->list[i].parent == parent && !strcmp(t->list[i].name, name)) return &t->list[i];
     return NULL;
 }
 
-void watch_forget(struct watch_table *t, struct watch *w)
+void watch_forget(struct watch_table *t, struct inotify_watch *w)
 {
     w->dead = true;
     t->dead++;
@@ -94,7 +94,7 @@ bool watch_beneath(struct watch_table *t, int number, int ancestor)
 {
     for (int climbed = 0; number >= 0 && climbed < CLIMB_MAX; climbed++) {
         if (number == ancestor) return true;
-        struct watch *w = watch_find(t, number);
+        struct inotify_watch *w = watch_find(t, number);
         if (!w) return false;
         number = w->parent;
     }
@@ -106,7 +106,7 @@ char *watch_path(struct watch_table *t, int number, const char *name)
     size_t length = strlen(name);
     char *path = strdup(name);
     for (int climbed = 0; path; climbed++) {
-        struct watch *w = watch_find(t, number);
+        struct inotify_watch *w = watch_find(t, number);
         if (!w || climbed == CLIMB_MAX) {
             free(path);
             return NULL;

@@ -1,4 +1,4 @@
-/* The folders an inotify descriptor watches, by watch number, as a tree of names. */
+/* The folders watched by an inotify descriptor, by watch number, as a tree of names. */
 #ifndef ISOLA_WATCH_TABLE_H
 #define ISOLA_WATCH_TABLE_H
 
@@ -7,8 +7,8 @@
 
 enum { WATCHES_MAX = 65536 };
 
-/* A folder that moves takes its whole subtree along by changing one entry: hence parents, not paths. */
-struct watch {
+/* Stores parents instead of paths, so that moving a folder changes one entry. */
+struct inotify_watch {
     int number;
     int parent;
     char *name;
@@ -16,18 +16,20 @@ struct watch {
 };
 
 struct watch_table {
-    struct watch *list;
+    struct inotify_watch *list;
     size_t count, capacity, dead;
 };
 
-struct watch *watch_find(struct watch_table *t, int number);
-/* Adds or replaces. False: out of memory, or WATCHES_MAX reached (errno ENOMEM, EOVERFLOW). */
+struct inotify_watch *watch_find(struct watch_table *t, int number);
+/* Adds or replaces. Returns false when out of memory or at WATCHES_MAX (errno ENOMEM, EOVERFLOW). */
 bool watch_add(struct watch_table *t, int number, int parent, const char *name);
-/* The child of `parent` called `name`, or NULL. */
-struct watch *watch_child(struct watch_table *t, int parent, const char *name);
-void watch_forget(struct watch_table *t, struct watch *w);
+/* Returns the child of `parent` named `name`, or NULL. */
+struct inotify_watch *watch_child(struct watch_table *t, int parent, const char *name);
+void watch_forget(struct watch_table *t, struct inotify_watch *w);
 bool watch_beneath(struct watch_table *t, int number, int ancestor);
-/* The relative path of `name` in the folder `number`; NULL when unknown or out of memory. Free it. */
+/*
+ * Returns the relative path of `name` in the folder `number`; NULL when unknown or out of memory. The caller frees it.
+ */
 char *watch_path(struct watch_table *t, int number, const char *name);
 void watch_table_free(struct watch_table *t);
 

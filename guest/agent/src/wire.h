@@ -1,4 +1,4 @@
-/* The wire format: frames, fields, numbers. A transcription of PROTOCOL.md; change both together. */
+/* Wire format: frames, fields, numbers. A transcription of PROTOCOL.md; change both together. */
 #ifndef ISOLA_WIRE_H
 #define ISOLA_WIRE_H
 
@@ -9,7 +9,7 @@
 enum { FRAME_HEADER = 9, FRAME_MAX = 262144, AGENT_WINDOW = 1048576 };
 enum { PROTOCOL_VERSION = 1, NONCE_SIZE = 32, PROOF_SIZE = 32, SECRET_SIZE = 32 };
 
-/* Tables, as PROTOCOL.md has them. */
+/* Tables in the order of PROTOCOL.md. */
 /* clang-format off */
 enum frame_type {
     CHALLENGE = 1, HELLO = 2, WELCOME = 3, PING = 4, PONG = 5, BYE = 6,
@@ -42,7 +42,7 @@ enum tag {
     T_DISK_PARTIAL, T_RX, T_TX, T_PROCESSES, T_COUNT, T_ACTION, T_NAME, T_VALUE, T_EXCLUDE,
     T_MAX_BYTES, T_MAX_ENTRIES, T_RECURSIVE, T_PATTERN, T_OWNER, T_GROUP, T_SECRET, T_ROOT, T_MOUNT,
     T_SOCKET, T_LINGER_MS, T_NAMESPACES, T_BIND, T_LOCK, T_HIDE, T_KEEP, T_SECCOMP, T_DISK_LIMIT, T_LIMIT,
-    T_DISK_SINCE_NS, T_INCLUDE, T_HEIR, T_WORKSPACE,
+    T_DISK_SINCE_NS, T_INCLUDE, T_FILE_OWNER, T_WORKSPACE,
     T_LAYER = 110, T_IMAGE, T_FOLDER, T_CHANGED_NS,
     T_PROCESS_LIMIT = 120, T_PROCESSORS, T_SUDO,
 };
@@ -58,7 +58,7 @@ uint64_t get_u64(const uint8_t *p);
 void put_u32(uint8_t *p, uint32_t v);
 void put_u64(uint8_t *p, uint64_t v);
 
-/* A view of received fields; the bytes belong to whoever holds the payload. */
+/* View of received fields; the owner of the payload owns the bytes. */
 struct fields {
     const uint8_t *data;
     size_t length;
@@ -69,18 +69,18 @@ struct field {
     size_t length;
 };
 
-/* True when every field lies within the payload. Checked once, before any of the readers below. */
+/* Returns true when every field lies within the payload. Checked once, before any of the readers below. */
 bool fields_valid(struct fields f);
-/* Steps through all fields; start with *position = 0. */
+/* Iterates over all fields; start with *position = 0. */
 bool fields_next(struct fields f, size_t *position, struct field *out);
 bool fields_find(struct fields f, enum tag tag, struct field *out);
 bool fields_has(struct fields f, enum tag tag);
-/* The integer, or `otherwise` when absent or not 8 bytes. */
+/* Returns the integer, or `otherwise` when absent or not 8 bytes long. */
 uint64_t fields_u64(struct fields f, enum tag tag, uint64_t otherwise);
-/* A fresh NUL-terminated copy; NULL when absent or when it contains a NUL. Free it. */
+/* Returns a NUL-terminated copy, or NULL when absent or when it contains NUL. The caller frees it. */
 char *fields_text(struct fields f, enum tag tag);
 
-/* Fields being written. Grows up to FRAME_MAX; past that `overflow` is set and nothing is added. */
+/* Builds a list of fields. Grows up to FRAME_MAX; beyond that sets `overflow` and adds nothing. */
 struct builder {
     uint8_t *data;
     size_t length, capacity;

@@ -8,7 +8,7 @@
 
 #include "stream_table.h"
 
-/* A watch holds its thread for as long as it lasts, hence the number. */
+/* A watch occupies its thread as long as it lasts, hence the number. */
 enum { THREADS_MAX = 128, QUEUE_MAX = 1024, IDLE_SECONDS = 5, STACK_SIZE = 256 * 1024 };
 
 struct job {

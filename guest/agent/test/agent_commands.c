@@ -1,4 +1,4 @@
-/* Commands: how they start, what they say, how they end. */
+/* Commands: start, output, exit. */
 #include <stdlib.h>
 #include <sys/wait.h>
 
@@ -25,7 +25,7 @@ static void output_and_exit_code_arrive(void)
     finish(&a, &c);
 }
 
-static void what_cannot_start_says_why(void)
+static void failed_start_reports_the_reason(void)
 {
     struct agent a;
     struct client c;
@@ -82,7 +82,7 @@ static void a_timeout_kills_the_whole_tree(void)
     CHECK_INT(EXIT_TIMED_OUT, outcome_u64(&o, T_EXIT_KIND, 99));
     CHECK_TEXT("up\n", (char *)o.output[0]);
     outcome_free(&o);
-    uint64_t left = 99; /* not counting the agent; the supervisor may have said the end and not have ended itself */
+    uint64_t left = 99; /* without the agent; a supervisor may have reported the end but not exited yet */
     for (int i = 0; i < 100 && left > 0; i++) {
         struct builder u = {0};
         uint32_t stream = client_request(&c, OP_USAGE, &u);
@@ -95,14 +95,14 @@ static void a_timeout_kills_the_whole_tree(void)
     finish(&a, &c);
 }
 
-static void a_start_that_is_cancelled_before_it_is_answered_leaves_nothing(void)
+static void a_start_cancelled_before_its_response_leaves_nothing(void)
 {
     struct agent a;
     struct client c;
     CHECK(start(&a, &c, NULL));
     for (int i = 0; i < 20; i++) {
         struct builder b = shell("sleep 300");
-        kill(a.pid, SIGSTOP); /* so that it finds both */
+        kill(a.pid, SIGSTOP); /* so that it finds both requests */
         uint32_t stream = client_request(&c, OP_EXEC, &b);
         builder_free(&b);
         client_send(&c, CANCEL, stream, NULL, 0);
@@ -178,7 +178,7 @@ static void a_terminal_has_a_size_and_is_resized(void)
     finish(&a, &c);
 }
 
-static void words_of_any_length_arrive(void)
+static void arguments_of_any_length_arrive(void)
 {
     struct agent a;
     struct client c;
@@ -202,7 +202,7 @@ static void words_of_any_length_arrive(void)
     finish(&a, &c);
 }
 
-static void what_our_starter_ignored_is_not_ignored_by_commands(void)
+static void signals_ignored_by_the_parent_are_reset_for_commands(void)
 {
     struct agent a;
     struct client c;
@@ -228,12 +228,12 @@ static void what_our_starter_ignored_is_not_ignored_by_commands(void)
 void commands_tests(void)
 {
     RUN(output_and_exit_code_arrive);
-    RUN(what_cannot_start_says_why);
+    RUN(failed_start_reports_the_reason);
     RUN(input_is_passed_and_closed);
     RUN(a_timeout_kills_the_whole_tree);
-    RUN(a_start_that_is_cancelled_before_it_is_answered_leaves_nothing);
+    RUN(a_start_cancelled_before_its_response_leaves_nothing);
     RUN(a_background_process_outlives_its_command);
     RUN(a_terminal_has_a_size_and_is_resized);
-    RUN(words_of_any_length_arrive);
-    RUN(what_our_starter_ignored_is_not_ignored_by_commands);
+    RUN(arguments_of_any_length_arrive);
+    RUN(signals_ignored_by_the_parent_are_reset_for_commands);
 }

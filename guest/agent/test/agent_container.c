@@ -1,4 +1,4 @@
-/* An agent in a container of an engine. */
+/* An agent in a container of a container engine. */
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/mount.h>
@@ -8,7 +8,7 @@
 
 #include "agent_test.h"
 
-/* Starts the agent's program as a bridge to a socket; our end of its standard input and output. */
+/* Starts the agent's program as a bridge to a socket. Returns the test's end of its standard input and output. */
 static int bridge_to(const char *socket, pid_t *pid)
 {
     int ends[2];
@@ -31,7 +31,7 @@ static int exit_code(pid_t pid)
     return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void a_bridge_carries_everything_and_ends_with_its_server(void)
+static void a_bridge_transfers_both_ways_and_ends_with_its_server(void)
 {
     struct agent a;
     CHECK(start(&a, NULL, NULL));
@@ -39,7 +39,7 @@ static void a_bridge_carries_everything_and_ends_with_its_server(void)
     snprintf(path, sizeof path, "%s/s", a.folder);
     pid_t pid = 0;
     struct client c = {.fd = bridge_to(path, &pid), .reader = {.limit = FRAME_MAX}, .next_stream = 1};
-    CHECK(c.fd >= 0 && client_greet(&c, a.secret));
+    CHECK(c.fd >= 0 && client_handshake(&c, a.secret));
     struct outcome o = run(&c, shell("head -c 5000000 /dev/zero; echo done >&2"), 20000);
     CHECK_INT(5000000, outcome_u64(&o, T_STDOUT_BYTES, 0));
     CHECK_INT(5000005, o.bytes);
@@ -47,7 +47,7 @@ static void a_bridge_carries_everything_and_ends_with_its_server(void)
     outcome_free(&o);
     client_close(&c);
     CHECK_INT(0, exit_code(pid));
-    CHECK(agent_alive(&a)); /* and the next one is served */
+    CHECK(agent_alive(&a)); /* and the next connection is served */
     struct client next;
     CHECK(client_connect(&next, &a));
     finish(&a, &next);
@@ -61,7 +61,7 @@ static void a_bridge_ends_with_its_agent(void)
     snprintf(path, sizeof path, "%s/s", a.folder);
     pid_t pid = 0;
     struct client c = {.fd = bridge_to(path, &pid), .reader = {.limit = FRAME_MAX}, .next_stream = 1};
-    CHECK(c.fd >= 0 && client_greet(&c, a.secret));
+    CHECK(c.fd >= 0 && client_handshake(&c, a.secret));
     kill(a.pid, SIGKILL);
     CHECK_INT(0, exit_code(pid));
     struct frame f;
@@ -70,7 +70,7 @@ static void a_bridge_ends_with_its_agent(void)
     finish(&a, NULL);
 }
 
-static void a_bridge_to_nobody_says_so(void)
+static void a_bridge_without_an_agent_fails(void)
 {
     pid_t pid = 0;
     int fd = bridge_to("/nowhere/at/all", &pid);
@@ -85,7 +85,7 @@ static void a_bridge_to_nobody_says_so(void)
     close(fd);
 }
 
-/* A stand-in for what an engine shows a container, in which the test is the kernel. */
+/* Simulates the control groups that an engine shows a container; the test plays the kernel. */
 static void show_control_groups(void)
 {
     if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0
@@ -95,31 +95,33 @@ static void show_control_groups(void)
     if (!events || fputs("low 0\noom_kill 3\n", events) < 0 || fclose(events) != 0) _exit(126);
 }
 
-static void its_own_control_groups_tell_of_memory(void)
+static void own_control_groups_report_memory(void)
 {
     if (geteuid() != 0) {
-        NOT_RUN(its_own_control_groups_tell_of_memory, "only root can show others");
+        NOT_RUN(own_control_groups_report_memory, "only root can show others");
         return;
     }
     static const char killed[] = "printf 'low 0\\noom_kill 4\\n' > /sys/fs/cgroup/memory.events; kill -9 $$";
-    for (int told = 1; told >= 0; told--) { /* the control: without the word nobody looks */
+    for (int own_events = 1; own_events >= 0;
+         own_events--) { /* control: without --own-events the counters are not read */
         struct agent a;
         struct client c;
         struct builder b = {0};
         build_u64(&b, T_NAMESPACES, namespaces);
-        CHECK(agent_start_as(&a, &b, told ? "--own-events" : NULL, show_control_groups) && client_connect(&c, &a));
+        CHECK(agent_start_as(&a, &b, own_events ? "--own-events" : NULL, show_control_groups)
+              && client_connect(&c, &a));
         builder_free(&b);
         struct outcome o = run(&c, shell("kill -9 $$"), 5000);
-        CHECK_INT(EXIT_SIGNALED, outcome_u64(&o, T_EXIT_KIND, 99)); /* memory had run out before, not now */
+        CHECK_INT(EXIT_SIGNALED, outcome_u64(&o, T_EXIT_KIND, 99)); /* memory ran out before, not now */
         outcome_free(&o);
         o = run(&c, shell(killed), 5000);
-        CHECK_INT(told ? EXIT_OUT_OF_MEMORY : EXIT_SIGNALED, outcome_u64(&o, T_EXIT_KIND, 99));
+        CHECK_INT(own_events ? EXIT_OUT_OF_MEMORY : EXIT_SIGNALED, outcome_u64(&o, T_EXIT_KIND, 99));
         outcome_free(&o);
         finish(&a, &c);
     }
 }
 
-/* A root like a container's: a file system of its own, in which something was before the sandbox was made. */
+/* A root like a container's: a separate file system with content older than the sandbox. */
 static void show_a_root(void)
 {
     if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0
@@ -136,23 +138,23 @@ static void show_a_root(void)
     static char block[1 << 20];
     FILE *old = fopen("/mnt/old", "w");
     for (int i = 0; old && i < 8; i++) fwrite(block, 1, sizeof block, old);
-    /* The test's folder has the socket, the workspace and perhaps the agent, and is no part of the root. */
+    /* The test's folder has the socket, the workspace and perhaps the agent; it is not part of the root. */
     if (!old || fclose(old) != 0 || mount("/tmp", "/mnt/tmp", NULL, MS_BIND | MS_REC, NULL) != 0) _exit(126);
     const char *program = getenv("AGENT");
     int agent = program ? open(program, O_PATH | O_CLOEXEC) : -1;
     if (agent < 0 || chroot("/mnt") != 0 || chdir("/") != 0) _exit(126);
     char self[32];
     snprintf(self, sizeof self, "/proc/self/fd/%d", agent);
-    usleep(100000); /* what is older than a tick at the first boot is the image's */
+    usleep(100000); /* files older than a clock tick at the first boot belong to the image */
     execl(self, "isola-agent", "--detach", "--instance", "ctest", "--sandbox", "test", (char *)NULL);
     _exit(127);
 }
 
-static void what_is_written_to_a_containers_root_counts(void)
+static void writes_to_a_container_root_count(void)
 {
-    if (geteuid() != 0 || namespaces) { /* detached into namespaces it would have another root */
+    if (geteuid() != 0 || namespaces) { /* with namespaces of its own the agent would have another root */
         if (!namespaces)
-            NOT_RUN(what_is_written_to_a_containers_root_counts, "only root can make one");
+            NOT_RUN(writes_to_a_container_root_count, "only root can make one");
         else
             check_now_not_run = true;
         return;
@@ -164,13 +166,13 @@ static void what_is_written_to_a_containers_root_counts(void)
     CHECK(agent_start_as(&a, &b, NULL, show_a_root) && client_connect(&c, &a));
     builder_free(&b);
     struct outcome o = run(&c, shell("head -c 3000000 /dev/zero > /tmp/../first && sleep 2"), 20000);
-    CHECK_INT(EXIT_EXITED, outcome_u64(&o, T_EXIT_KIND, 99)); /* what was there before does not count */
+    CHECK_INT(EXIT_EXITED, outcome_u64(&o, T_EXIT_KIND, 99)); /* existing content does not count */
     CHECK_INT(0, outcome_u64(&o, T_EXIT_CODE, 99));
     outcome_free(&o);
     o = run(&c, shell("head -c 3000000 /dev/zero > /second; sleep 20"), 30000);
     CHECK_INT(EXIT_SIGNALED, outcome_u64(&o, T_EXIT_KIND, 99));
     outcome_free(&o);
-    /* To change what was there is to write it, whatever time it is given. */
+    /* Changing an existing file counts as writing it, whatever mtime it is given. */
     o = run(&c, shell("rm /first /second; sleep 1.5; echo x >> /old; touch -d 2001-01-01 /old; sleep 20"), 30000);
     CHECK_INT(EXIT_SIGNALED, outcome_u64(&o, T_EXIT_KIND, 99));
     outcome_free(&o);
@@ -179,9 +181,9 @@ static void what_is_written_to_a_containers_root_counts(void)
 
 void container_tests(void)
 {
-    RUN(a_bridge_carries_everything_and_ends_with_its_server);
+    RUN(a_bridge_transfers_both_ways_and_ends_with_its_server);
     RUN(a_bridge_ends_with_its_agent);
-    RUN(a_bridge_to_nobody_says_so);
-    RUN(its_own_control_groups_tell_of_memory);
-    RUN(what_is_written_to_a_containers_root_counts);
+    RUN(a_bridge_without_an_agent_fails);
+    RUN(own_control_groups_report_memory);
+    RUN(writes_to_a_container_root_count);
 }

@@ -1,10 +1,10 @@
-/* File operations beside commands. */
+/* File operations next to running commands. */
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "agent_test.h"
 
-/* More than the socket holds is sent before the first byte is read: the rest must wait, whole and in its place. */
+/* Sends more than the socket holds before the first byte is read: the rest must be queued, complete and in order. */
 static void a_large_file_waits_for_a_slow_reader(void)
 {
     struct agent a;
@@ -34,10 +34,10 @@ static void a_large_file_waits_for_a_slow_reader(void)
 }
 
 /*
- * What the agent says of a command's end is held back for a moment, and so is what a file operation sends meanwhile.
- * When that filled the outbox, whoever waits for room must be told that there is some again.
+ * The connection is corked while a command's end is sent, which also delays frames of a file operation. When these fill
+ * the send queue, the operation must be woken once there is room.
  */
-static void files_go_on_being_sent_while_commands_end(void)
+static void files_are_sent_while_commands_end(void)
 {
     struct agent a;
     struct client c;
@@ -51,7 +51,7 @@ static void files_go_on_being_sent_while_commands_end(void)
     build_u64(&read, T_CREDIT, AGENT_WINDOW);
     uint32_t archive = client_request(&c, OP_TAR_OUT, &read);
     uint32_t running = client_request(&c, OP_EXEC, &command);
-    uint64_t idle = 0; /* what came since the archive's last frame */
+    uint64_t idle = 0; /* bytes since the archive's last frame */
     struct frame f;
     while (commands > 0 && idle < 1000 && client_next(&c, &f, 10000)) {
         bool over = f.type == END || f.type == ERROR;
@@ -69,8 +69,10 @@ static void files_go_on_being_sent_while_commands_end(void)
     finish(&a, &c);
 }
 
-/* Two files that a command writes in turn, far apart in the archive: held, they differ by one step at most. */
-static long distance_of_pair(struct client *c, uint64_t flags, uint64_t *held)
+/*
+ * Two files that a command writes alternately, far apart in the archive: when frozen, they differ by one step at most.
+ */
+static long distance_of_pair(struct client *c, uint64_t flags, uint64_t *frozen_ns)
 {
     struct builder b = {0};
     build_text(&b, T_PATH, ".");
@@ -88,11 +90,11 @@ static long distance_of_pair(struct client *c, uint64_t flags, uint64_t *held)
             length += f.length;
             uint8_t more[4];
             put_u32(more, (uint32_t)f.length);
-            usleep(2000); /* a server that takes its time */
+            usleep(2000); /* a slow server */
             client_send(c, CREDIT, stream, more, sizeof more);
         }
         bool end = f.stream == stream && (f.type == END || f.type == ERROR);
-        if (end && f.type == END) *held = fields_u64((struct fields){f.payload, f.length}, T_DURATION_NS, 0);
+        if (end && f.type == END) *frozen_ns = fields_u64((struct fields){f.payload, f.length}, T_DURATION_NS, 0);
         if (end) break;
     }
     for (size_t i = 0; i + 16 < length; i++) {
@@ -110,7 +112,7 @@ static bool both_are_there(void *folder)
     return access(path, F_OK) == 0;
 }
 
-static void commands_are_held_while_a_picture_is_taken(void)
+static void commands_are_frozen_during_a_capture(void)
 {
     struct agent a;
     struct client c;
@@ -122,18 +124,18 @@ static void commands_are_held_while_a_picture_is_taken(void)
     uint32_t stream = client_request(&c, OP_EXEC, &b);
     builder_free(&b);
     CHECK(wait_for(both_are_there, a.folder, 5000));
-    uint64_t held = 0;
+    uint64_t frozen_ns = 0;
     long distance = 0;
-    /* The control: without being held it runs away under our hands, though not each time on a busy machine. */
+    /* Control: without freezing the files differ by more, though not always on a busy machine. */
     for (int i = 0; i < 50 && distance <= 1; i++) {
-        distance = distance_of_pair(&c, 1, &held);
-        CHECK_INT(0, held);
+        distance = distance_of_pair(&c, 1, &frozen_ns);
+        CHECK_INT(0, frozen_ns);
     }
     CHECK(distance > 1);
-    distance = distance_of_pair(&c, 1 | 2, &held);
+    distance = distance_of_pair(&c, 1 | 2, &frozen_ns);
     CHECK(distance == 0 || distance == 1);
-    CHECK(held > 0);
-    /* It goes on, and what had been stopped before is so still. */
+    CHECK(frozen_ns > 0);
+    /* The command continues, and a process that was stopped before is still stopped. */
     char before[32] = "", after[32] = "";
     struct outcome o = run(&c, shell("cat z"), 5000);
     snprintf(before, sizeof before, "%s", (char *)o.output[0]);
@@ -151,6 +153,6 @@ static void commands_are_held_while_a_picture_is_taken(void)
 void files_tests(void)
 {
     RUN(a_large_file_waits_for_a_slow_reader);
-    RUN(files_go_on_being_sent_while_commands_end);
-    RUN(commands_are_held_while_a_picture_is_taken);
+    RUN(files_are_sent_while_commands_end);
+    RUN(commands_are_frozen_during_a_capture);
 }

@@ -1,4 +1,4 @@
-/* What the tests of the whole agent share. */
+/* Shared by the tests of the whole agent. */
 #include <unistd.h>
 
 #include "agent_test.h"
@@ -16,7 +16,7 @@ bool start(struct agent *a, struct client *c, struct builder *more)
             build_bytes(&b, (enum tag)f.tag, f.value, f.length);
     }
     bool ok = agent_start(a, &b) && (!c || client_connect(c, a));
-    if (!ok) printf("  the agent said: %s\n", a->said);
+    if (!ok) printf("  the agent output: %s\n", a->output);
     builder_free(&b);
     return ok;
 }

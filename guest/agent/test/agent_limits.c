@@ -1,4 +1,4 @@
-/* Limits that the agent holds commands to by itself. */
+/* Limits enforced by the agent itself. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 static const char SLEEPERS[] =
     "i=0; while test $i -lt %d; do sleep 1000 >/dev/null 2>&1 & p=\"$p $!\"; i=$((i+1)); done; %s";
 
-/* Makes an agent that is PID 1 of a namespace; false where the others are tested. */
+/* Starts an agent that is PID 1 of a pid namespace. Returns false in the pass without namespaces. */
 static bool limited(struct agent *a, struct client *c, enum tag tag, uint64_t value)
 {
     if (!namespaces) {
@@ -35,7 +35,7 @@ static struct fields ending(const struct outcome *o)
     return (struct fields){o->result.data, o->result.length};
 }
 
-static void too_many_processes_end_their_execution(void)
+static void exceeding_the_process_limit_kills_the_execution(void)
 {
     struct agent a;
     struct client c;
@@ -51,12 +51,12 @@ static void too_many_processes_end_their_execution(void)
     free(met);
     outcome_free(&o);
     o = run(&c, shell("cat /proc/[0-9]*/comm | grep -c sleep"), 20000);
-    CHECK_TEXT("0\n", (char *)o.output[0]); /* nothing is left of either */
+    CHECK_TEXT("0\n", (char *)o.output[0]); /* no process of either is left */
     outcome_free(&o);
     finish(&a, &c);
 }
 
-static void what_its_leader_left_behind_counts_too(void)
+static void background_processes_count_too(void)
 {
     struct agent a;
     struct client c;
@@ -73,20 +73,20 @@ static void what_its_leader_left_behind_counts_too(void)
     finish(&a, &c);
 }
 
-static void a_command_keeps_to_its_processors(void)
+static void a_command_runs_on_its_processors(void)
 {
     struct agent a;
     struct client c;
     if (!limited(&a, &c, T_PROCESSORS, 1)) return;
     struct outcome o = run(&c, shell("grep Cpus_allowed_list /proc/self/status | tr -d '0-9:\\t\\n'"), 20000);
-    CHECK_TEXT("Cpus_allowed_list", (char *)o.output[0]); /* one number, no range and no list */
+    CHECK_TEXT("Cpus_allowed_list", (char *)o.output[0]); /* a single number: no range and no list */
     outcome_free(&o);
     finish(&a, &c);
 }
 
 void limit_tests(void)
 {
-    RUN(too_many_processes_end_their_execution);
-    RUN(what_its_leader_left_behind_counts_too);
-    RUN(a_command_keeps_to_its_processors);
+    RUN(exceeding_the_process_limit_kills_the_execution);
+    RUN(background_processes_count_too);
+    RUN(a_command_runs_on_its_processors);
 }

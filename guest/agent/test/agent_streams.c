@@ -1,4 +1,4 @@
-/* Much to carry, or nobody who takes it: credit, journals, attaching again. */
+/* Flow control, journals and reattaching. */
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <unistd.h>
@@ -47,7 +47,7 @@ static long agent_rss_kb(const struct agent *a)
     return at ? strtol(at + 6, NULL, 10) : -1;
 }
 
-static void a_flood_is_counted_exactly_and_does_not_grow_the_agent(void)
+static void a_flood_of_output_is_counted_exactly_in_bounded_memory(void)
 {
     struct agent a;
     struct client c;
@@ -63,7 +63,7 @@ static void a_flood_is_counted_exactly_and_does_not_grow_the_agent(void)
     CHECK_INT(total, o.bytes);
     CHECK_INT(total, outcome_u64(&o, T_STDOUT_BYTES, 0));
     outcome_free(&o);
-    /* A reader that takes nothing: the command waits, the agent does not grow. */
+    /* A reader that consumes nothing: the command waits, and the agent's memory does not grow. */
     struct builder b = {0};
     build_text(&b, T_ARG, "sh");
     build_text(&b, T_ARG, "-c");
@@ -81,7 +81,7 @@ static void a_flood_is_counted_exactly_and_does_not_grow_the_agent(void)
     finish(&a, &c);
 }
 
-static void a_command_survives_its_server_and_is_attached_to_again(void)
+static void a_command_survives_its_server_and_is_reattached(void)
 {
     struct agent a;
     struct client c;
@@ -109,7 +109,7 @@ static void a_command_survives_its_server_and_is_attached_to_again(void)
     CHECK(o.ended);
     CHECK_INT(3, outcome_u64(&o, T_EXIT_CODE, 99));
     CHECK_INT(0, o.gap);
-    CHECK_INT(42, offset + o.bytes); /* six lines of seven bytes, none twice, none missing */
+    CHECK_INT(42, offset + o.bytes); /* six lines of seven bytes, none repeated, none missing */
     outcome_free(&o);
     finish(&a, &c);
 }
@@ -124,7 +124,7 @@ static struct outcome attach_to(struct client *c, uint64_t execution)
     return client_finish(c, stream, 5000);
 }
 
-static void what_ended_lately_stays_within_bounds(void)
+static void ended_executions_are_bounded(void)
 {
     struct agent a;
     struct client c;
@@ -154,7 +154,7 @@ static void what_ended_lately_stays_within_bounds(void)
     finish(&a, &c);
 }
 
-static void a_journal_that_ran_over_reports_the_gap(void)
+static void a_full_journal_reports_the_gap(void)
 {
     struct agent a;
     struct client c;
@@ -185,8 +185,8 @@ static void a_journal_that_ran_over_reports_the_gap(void)
 void streams_tests(void)
 {
     RUN(input_beyond_the_window_waits_for_credit);
-    RUN(a_flood_is_counted_exactly_and_does_not_grow_the_agent);
-    RUN(a_command_survives_its_server_and_is_attached_to_again);
-    RUN(what_ended_lately_stays_within_bounds);
-    RUN(a_journal_that_ran_over_reports_the_gap);
+    RUN(a_flood_of_output_is_counted_exactly_in_bounded_memory);
+    RUN(a_command_survives_its_server_and_is_reattached);
+    RUN(ended_executions_are_bounded);
+    RUN(a_full_journal_reports_the_gap);
 }

@@ -1,10 +1,10 @@
-/* Who watches commands, and what commands can do to them. */
+/* Supervisors, and what commands can do to them. */
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "agent_test.h"
 
-static void a_murdered_supervisor_does_not_free_its_tree(void)
+static void the_tree_of_a_killed_supervisor_is_killed(void)
 {
     struct agent a;
     struct client c;
@@ -26,7 +26,7 @@ static void a_murdered_supervisor_does_not_free_its_tree(void)
     finish(&a, &c);
 }
 
-static void a_supervisor_that_is_free_serves_the_next_command(void)
+static void an_idle_supervisor_runs_the_next_command(void)
 {
     struct agent a;
     struct client c;
@@ -44,14 +44,14 @@ static void a_supervisor_that_is_free_serves_the_next_command(void)
     CHECK_INT(0, outcome_u64(&o, T_PROCESSES, 99));
     outcome_free(&o);
 
-    /* One that still has somebody to watch is not free, and is again when that one has ended. */
+    /* A supervisor with a remaining process is not idle until that process has ended. */
     o = run(&c, shell("echo $PPID; sleep 0.5 >/dev/null 2>&1 &"), 10000);
     CHECK_TEXT(first, strtok((char *)o.output[0], "\n"));
     outcome_free(&o);
     o = run(&c, shell("echo $PPID"), 10000);
     CHECK(strcmp(first, strtok((char *)o.output[0], "\n")) != 0);
     outcome_free(&o);
-    /* Two are free then: two commands at once, one of them under the first again. */
+    /* Two are idle then: two concurrent commands, one of them under the first again. */
     usleep(900000);
     for (int i = 0; i < 2; i++) {
         struct builder b = shell("echo $PPID >>supervisors; sleep 0.2");
@@ -68,8 +68,8 @@ static void a_supervisor_that_is_free_serves_the_next_command(void)
     finish(&a, &c);
 }
 
-/* What commands took stays counted, whether their supervisor is free, busy again or gone. */
-static void usage_counts_what_ended(void)
+/* CPU time of ended commands stays counted, whether their supervisor is idle, busy or gone. */
+static void usage_includes_ended_commands(void)
 {
     struct agent a;
     struct client c;
@@ -92,7 +92,7 @@ static void usage_counts_what_ended(void)
     finish(&a, &c);
 }
 
-static void many_at_once_then_one_after_the_other(void)
+static void concurrent_then_sequential_commands(void)
 {
     struct agent a;
     struct client c;
@@ -107,7 +107,7 @@ static void many_at_once_then_one_after_the_other(void)
             build_text(&b, T_ENV, text);
             uint32_t stream = client_request(&c, OP_EXEC, &b);
             builder_free(&b);
-            if (round == 2) client_send(&c, CANCEL, stream, NULL, 0); /* some before, some after they were answered */
+            if (round == 2) client_send(&c, CANCEL, stream, NULL, 0); /* some before, some after the response */
         }
         for (int i = 0; i < 100; i++) {
             struct outcome o =
@@ -130,8 +130,8 @@ static void many_at_once_then_one_after_the_other(void)
     finish(&a, &c);
 }
 
-/* Whoever kills what waits for the next command gains nothing. */
-static void a_free_supervisor_that_was_killed_is_replaced(void)
+/* Killing an idle supervisor has no effect on the next command. */
+static void a_killed_idle_supervisor_is_replaced(void)
 {
     struct agent a;
     struct client c;
@@ -145,7 +145,7 @@ static void a_free_supervisor_that_was_killed_is_replaced(void)
         CHECK_TEXT("done\n", (char *)o.output[0]);
         outcome_free(&o);
     }
-    /* In the same way for one that is free. */
+    /* The same for an idle supervisor. */
     struct outcome o = run(&c, shell("echo $PPID"), 10000);
     char script[128];
     snprintf(script, sizeof script, "sleep 0.3; kill -9 %s; echo killed", strtok((char *)o.output[0], "\n"));
@@ -170,8 +170,8 @@ static void a_free_supervisor_that_was_killed_is_replaced(void)
     finish(&a, &c);
 }
 
-/* A command that stops who watches it is ended all the same, and so are the next. */
-static void a_stopped_supervisor_goes_on(void)
+/* A command that stops its supervisor is still killed, and so are the next ones. */
+static void a_stopped_supervisor_is_continued(void)
 {
     struct agent a;
     struct client c;
@@ -220,10 +220,10 @@ static void a_stopped_supervisor_goes_on(void)
 
 void supervisors_tests(void)
 {
-    RUN(a_murdered_supervisor_does_not_free_its_tree);
-    RUN(a_supervisor_that_is_free_serves_the_next_command);
-    RUN(usage_counts_what_ended);
-    RUN(many_at_once_then_one_after_the_other);
-    RUN(a_free_supervisor_that_was_killed_is_replaced);
-    RUN(a_stopped_supervisor_goes_on);
+    RUN(the_tree_of_a_killed_supervisor_is_killed);
+    RUN(an_idle_supervisor_runs_the_next_command);
+    RUN(usage_includes_ended_commands);
+    RUN(concurrent_then_sequential_commands);
+    RUN(a_killed_idle_supervisor_is_replaced);
+    RUN(a_stopped_supervisor_is_continued);
 }

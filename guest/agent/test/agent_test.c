@@ -1,15 +1,15 @@
-/* The whole agent, as a server meets it: the program named by AGENT is started, greeted and used over its socket. */
+/* Tests the whole agent as a server uses it: starts the program named by AGENT and connects over its socket. */
 #include "agent_test.h"
 
 static void run_all(void)
 {
     container_tests();
-    greeting_tests();
+    handshake_tests();
     commands_tests();
     streams_tests();
     files_tests();
     supervisors_tests();
-    life_tests();
+    lifetime_tests();
     limit_tests();
 }
 
@@ -29,7 +29,7 @@ int main(void)
         run_all();
     } else {
         agent_finish(&a);
-        NOT_RUN(namespaces, "no pid namespace to be had here");
+        NOT_RUN(namespaces, "pid namespaces are not available here");
     }
     builder_free(&b);
     return check_result();

@@ -1,13 +1,13 @@
-/* The tests of the whole agent, a file for each topic, and what they share. */
+/* Tests of the whole agent, one file for each topic, and their fixtures. */
 #ifndef ISOLA_AGENT_TEST_H
 #define ISOLA_AGENT_TEST_H
 
 #include "check.h"
 #include "client.h"
 
-extern uint64_t namespaces; /* what this pass asks for */
+extern uint64_t namespaces; /* NAMESPACES of the current pass */
 
-/* Starts an agent, with further fields of its boot record, and connects to it; `c` and `more` may be NULL. */
+/* Starts an agent with additional boot record fields and connects to it; `c` and `more` may be NULL. */
 bool start(struct agent *a, struct client *c, struct builder *more);
 void finish(struct agent *a, struct client *c);
 struct builder shell(const char *script);
@@ -15,12 +15,12 @@ struct builder shell(const char *script);
 struct outcome run(struct client *c, struct builder b, int milliseconds);
 bool wait_for(bool (*condition)(void *), void *context, int milliseconds);
 
-void greeting_tests(void);
+void handshake_tests(void);
 void commands_tests(void);
 void streams_tests(void);
 void files_tests(void);
 void supervisors_tests(void);
-void life_tests(void);
+void lifetime_tests(void);
 void limit_tests(void);
 void container_tests(void);
 

@@ -1,4 +1,4 @@
-/* The smallest test harness that serves: named tests, checks that say where they failed, a count at the end. */
+/* Minimal test harness: named tests, checks that report where they failed, and a count at the end. */
 #ifndef ISOLA_CHECK_H
 #define ISOLA_CHECK_H
 
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Weak: the files of one test program share them. */
+/* Weak: shared by the files of one test program. */
 __attribute__((weak)) int check_passed, check_failed;
 __attribute__((weak)) bool check_now_failed, check_now_not_run;
 

@@ -76,13 +76,14 @@ bool agent_start_as(struct agent *a, const struct builder *more, const char *wor
     close(in[1]);
     size_t at = 0;
     ssize_t n;
-    while (at < sizeof a->said - 1 && (n = read(out[0], a->said + at, sizeof a->said - 1 - at)) > 0) at += (size_t)n;
+    while (at < sizeof a->output - 1 && (n = read(out[0], a->output + at, sizeof a->output - 1 - at)) > 0)
+        at += (size_t)n;
     close(out[0]);
     waitpid(launcher, NULL, 0);
     builder_free(&b);
     int pid = 0;
     char spaces[32] = "";
-    if (!ok || sscanf(a->said, "ready pid=%d start=%*u namespaces=%31s", &pid, spaces) != 2) return false;
+    if (!ok || sscanf(a->output, "ready pid=%d start=%*u namespaces=%31s", &pid, spaces) != 2) return false;
     a->pid = pid;
     a->namespaces = strcmp(spaces, "none") != 0;
     return true;
@@ -171,7 +172,7 @@ static void prove(const uint8_t *secret, const char *word, const uint8_t *first,
     hmac_sha256(secret, SECRET_SIZE, text, n + 2 * NONCE_SIZE, out);
 }
 
-bool client_greet(struct client *c, const uint8_t *secret)
+bool client_handshake(struct client *c, const uint8_t *secret)
 {
     struct frame f;
     struct field nonce, proof;
@@ -198,7 +199,7 @@ bool client_greet(struct client *c, const uint8_t *secret)
 bool client_connect(struct client *c, const struct agent *a)
 {
     *c = (struct client){.fd = client_socket(a), .reader = {.limit = FRAME_MAX}, .next_stream = 1};
-    if (c->fd >= 0 && client_greet(c, a->secret)) return true;
+    if (c->fd >= 0 && client_handshake(c, a->secret)) return true;
     client_close(c);
     return false;
 }
@@ -225,7 +226,7 @@ static void keep(struct outcome *o, int channel, const uint8_t *bytes, size_t le
 {
     o->bytes += length;
     size_t n = o->length[channel] + length > KEPT ? KEPT - o->length[channel] : length;
-    if (!o->output[channel]) o->output[channel] = malloc(KEPT + 1); /* once: under a sanitizer growing is slow */
+    if (!o->output[channel]) o->output[channel] = malloc(KEPT + 1); /* once: growing is slow under a sanitizer */
     memcpy(o->output[channel] + o->length[channel], bytes, n);
     o->length[channel] += n;
     o->output[channel][o->length[channel]] = 0;

@@ -1,4 +1,4 @@
-/* A small blocking client of the agent for tests: starts the real program, greets it, sends requests, reads frames. */
+/* A small blocking client for tests: starts the real agent, completes the handshake, sends requests, reads frames. */
 #ifndef ISOLA_CLIENT_H
 #define ISOLA_CLIENT_H
 
@@ -11,14 +11,17 @@ struct agent {
     uint8_t secret[SECRET_SIZE];
     pid_t pid; /* as the host sees it */
     bool namespaces;
-    char said[256]; /* the launcher's line */
+    char output[256]; /* the line that the first process printed */
 };
 
-/* `fields` are added to a boot record with secret, socket, root and lock. False when it did not come up. */
+/*
+ * Starts an agent; adds `fields` to a boot record with secret, socket, root and lock. Returns false when it fails to
+ * start.
+ */
 bool agent_start(struct agent *a, const struct builder *fields);
-/* The same with one word more on its command line, after `prepare` ran in the process that becomes it; either is NULL. */
+/* The same with one more argument, after `prepare` ran in the process that becomes the agent; either may be NULL. */
 bool agent_start_as(struct agent *a, const struct builder *fields, const char *word, void (*prepare)(void));
-/* Kills what is left and removes the folder. */
+/* Kills the remaining processes and removes the folder. */
 void agent_finish(struct agent *a);
 bool agent_alive(const struct agent *a);
 
@@ -30,30 +33,30 @@ struct client {
 };
 
 bool client_connect(struct client *c, const struct agent *a);
-/* Connects without greeting. */
+/* Connects without a handshake. */
 int client_socket(const struct agent *a);
-/* Greets with whatever secret; true when the agent answered with the right proof. */
-bool client_greet(struct client *c, const uint8_t *secret);
+/* Performs the handshake with any secret. Returns true when the agent answered with the right proof. */
+bool client_handshake(struct client *c, const uint8_t *secret);
 void client_close(struct client *c);
 bool client_send(struct client *c, enum frame_type type, uint32_t stream, const void *payload, size_t length);
 uint32_t client_request(struct client *c, enum operation op, const struct builder *fields);
-/* Lets the agent send so many bytes more. */
+/* Grants the agent `bytes` more. */
 void client_grant(struct client *c, uint32_t stream, size_t bytes);
-/* The next frame within `milliseconds`; false at the end of the connection or of patience. */
+/* Reads the next frame. Returns false after `milliseconds` or at the end of the connection. */
 bool client_next(struct client *c, struct frame *f, int milliseconds);
 
-/* What came of one stream. */
+/* Result of one stream. */
 struct outcome {
     bool ended, failed;    /* END, ERROR */
-    struct builder result; /* the fields of it */
+    struct builder result; /* fields of END or ERROR */
     uint8_t *output[3];    /* by channel - 1; NUL-terminated */
     size_t length[3];
-    uint64_t bytes;     /* of OUTPUT and DATA, also what was not kept */
+    uint64_t bytes;     /* of OUTPUT and DATA, including discarded bytes */
     uint64_t execution; /* from RESPONSE */
     uint64_t gap;       /* bytes lost */
     int items;
 };
-/* Reads until the stream ends; keeps at most 1 MiB of each channel, grants what it takes. */
+/* Reads until the stream ends, granting credit; keeps at most 1 MiB of each channel. */
 struct outcome client_finish(struct client *c, uint32_t stream, int milliseconds);
 void outcome_free(struct outcome *o);
 uint64_t outcome_u64(const struct outcome *o, enum tag tag, uint64_t otherwise);

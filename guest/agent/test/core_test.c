@@ -1,4 +1,4 @@
-/* The parts of the core that are pure: hashes, fields, frames, the journal. */
+/* Pure parts of the core: hashes, fields, frames, the journal. */
 #include <stdlib.h>
 
 #include "check.h"
@@ -59,7 +59,7 @@ static void fields_round_trip(void)
     char *path = fields_text(f, T_PATH);
     CHECK_TEXT("/a", path);
     free(path);
-    CHECK(fields_text(f, T_VALUE) == NULL); /* holds a NUL */
+    CHECK(fields_text(f, T_VALUE) == NULL); /* contains NUL */
     struct fields cut = {b.data, b.length - 1};
     for (; cut.length > 0; cut.length--) {
         size_t position = 0;
@@ -152,7 +152,7 @@ static void the_largest_frame_passes(void)
     frame_reader_free(&r);
 }
 
-/* Fills the reader with one DATA frame of `length` bytes of `value`, and takes it. */
+/* Fills the reader with one DATA frame of `length` bytes of `value`, and reads it. */
 static struct frame frame_of(struct frame_reader *r, size_t length, uint8_t value)
 {
     uint8_t header[FRAME_HEADER] = {0, 0, 0, 0, DATA, 0, 0, 0, 1};
@@ -180,7 +180,7 @@ static void check_block(const struct block *block, size_t length, uint8_t value)
     CHECK_INT(value, block->memory[block->start + length - 1]);
 }
 
-static void a_large_payload_is_handed_on_and_its_block_used_again(void)
+static void a_large_payload_is_passed_on_and_its_block_reused(void)
 {
     struct frame_reader r = {.limit = FRAME_MAX};
     struct blocks b = {0};
@@ -195,17 +195,17 @@ static void a_large_payload_is_handed_on_and_its_block_used_again(void)
     CHECK(first->memory == buffer);
     check_block(first, FRAME_MAX, 1);
     check_block(second, FRAME_MAX, 2);
-    blocks_give_back(&b, first);
+    blocks_recycle(&b, first);
     f = frame_of(&r, FRAME_MAX, 3);
     CHECK(blocks_put(&b, &f));
     CHECK(r.buffer == buffer);
     check_block(b.first, FRAME_MAX, 3);
-    blocks_give_back(&b, second);
+    blocks_recycle(&b, second);
     blocks_free(&b);
     frame_reader_free(&r);
 }
 
-static void a_payload_that_something_follows_is_copied(void)
+static void a_payload_followed_by_another_frame_is_copied(void)
 {
     struct frame_reader r = {.limit = FRAME_MAX};
     struct blocks b = {0};
@@ -245,7 +245,7 @@ static void small_payloads_share_a_block_in_their_order(void)
         for (size_t i = 0; i < block->length; i += 1000)
             CHECK_INT(1 + (total + i) / 1000, block->memory[block->start + i]);
         total += block->length;
-        blocks_give_back(&b, block);
+        blocks_recycle(&b, block);
     }
     CHECK_INT(100000, total);
     CHECK_INT(2, blocks);
@@ -317,7 +317,7 @@ static void the_journal_waits_for_a_reader(void)
     journal_trim(&j, 0);
 }
 
-/* As the agent reads: after each line of one channel it looks whether the other has anything. */
+/* As the agent reads: after each line of one channel it polls the other. */
 static void small_writes_take_little_of_the_journal(void)
 {
     struct journal j = {.limit = 1 << 20};
@@ -355,8 +355,8 @@ int main(void)
     RUN(frames_arrive_byte_by_byte);
     RUN(an_oversize_frame_is_refused_before_it_is_allocated);
     RUN(the_largest_frame_passes);
-    RUN(a_large_payload_is_handed_on_and_its_block_used_again);
-    RUN(a_payload_that_something_follows_is_copied);
+    RUN(a_large_payload_is_passed_on_and_its_block_reused);
+    RUN(a_payload_followed_by_another_frame_is_copied);
     RUN(small_payloads_share_a_block_in_their_order);
     RUN(the_journal_keeps_order_and_channels);
     RUN(the_journal_is_bounded_and_drops_the_oldest);

@@ -130,7 +130,7 @@ static uint8_t pattern(size_t i)
     return (uint8_t)(i ^ i >> 8 ^ i >> 16);
 }
 
-/* Reads `large` (of `size` bytes); true when all of the range came. */
+/* Reads `large` (of `size` bytes). Returns true when the whole range arrived. */
 static bool large_range_comes(size_t size, uint64_t offset, uint64_t length, const struct script *script)
 {
     build_text(&b, T_PATH, "large");
@@ -164,8 +164,8 @@ static void reading_large(void)
     CHECK_INT(before, open_descriptors());
 }
 
-/* Where there are descriptors enough to open the file but not for more, it comes all the same. */
-static void reading_large_short_of_descriptors(void)
+/* With enough descriptors to open the file but not for a pipe, the content still arrives. */
+static void reading_large_without_descriptors_for_a_pipe(void)
 {
     size_t size = 3 * FRAME_MAX + 12345;
     struct rlimit was;
@@ -251,7 +251,7 @@ static void write_modes(void)
     CHECK_INT(E_INVALID, code_of(ask(operate_write, &b, &script)));
 }
 
-/* An atomic write that does not reach its end leaves the old content and nothing else. */
+/* An atomic write that does not complete keeps the old content and leaves nothing else. */
 static void owner_is(uid_t uid, const char *path)
 {
     struct stat st;
@@ -260,32 +260,32 @@ static void owner_is(uid_t uid, const char *path)
     CHECK_INT(uid, st.st_gid);
 }
 
-static void making_for_somebody(void)
+static void file_owner_is_applied(void)
 {
     if (geteuid() != 0) {
-        NOT_RUN(making_for_somebody, "needs root");
+        NOT_RUN(file_owner_is_applied, "needs root");
         return;
     }
     mkdir(at("locked"), 0700);
-    build_text(&b, T_HEIR, "12345");
+    build_text(&b, T_FILE_OWNER, "12345");
     CHECK_INT(0, write_text("locked/a/b/file", "x", WRITE_PARENTS));
-    build_text(&b, T_HEIR, "12345");
+    build_text(&b, T_FILE_OWNER, "12345");
     CHECK_INT(0, ask_flags(operate_mkdir, "locked/c/d", 2));
     owner_is(0, "locked");
     owner_is(12345, "locked/a");
     owner_is(12345, "locked/a/b");
     owner_is(12345, "locked/a/b/file");
     owner_is(12345, "locked/c/d");
-    build_text(&b, T_HEIR, "23456");
+    build_text(&b, T_FILE_OWNER, "23456");
     CHECK_INT(0, write_text("locked/a/b/file", "y", WRITE_ATOMIC));
     owner_is(23456, "locked/a/b/file");
     CHECK_INT(0, write_text("locked/mine", "x", WRITE_PARENTS));
     owner_is(0, "locked/mine");
-    build_text(&b, T_HEIR, "nobody-of-that-name");
+    build_text(&b, T_FILE_OWNER, "nobody-of-that-name");
     CHECK_INT(E_NO_SUCH_USER, write_text("locked/mine", "x", 0));
 }
 
-static void write_leaves_nothing(void)
+static void failed_write_leaves_nothing(void)
 {
     shell("mkdir %s", at("n"));
     put_text(at("n/a"), "old");
@@ -406,7 +406,7 @@ static void removing(void)
     CHECK_INT(E_INVALID, ask_flags(operate_remove, "/", 1));
 }
 
-/* Deeper than any number of descriptors, and still removable; listing it is refused with the limit. */
+/* A tree deeper than the number of descriptors can be removed; listing it fails with the limit. */
 static void deep_tree(void)
 {
     enum { DEEP = 3000 };
@@ -469,7 +469,7 @@ static void listing(void)
     CHECK_INT(0, ask_flags(operate_remove, "many", 1));
 }
 
-static void small_changes(void)
+static void single_entry_changes(void)
 {
     struct stat st;
     put_text(at("c"), "x");
@@ -509,11 +509,11 @@ static void small_changes(void)
     CHECK_INT(E_NO_SUCH_USER, code_of(ask(operate_chown, &b, NULL)));
 }
 
-static void attributes(void)
+static void extended_attributes(void)
 {
     put_text(at("x"), "x");
     if (setxattr(at("x"), "user.probe", "1", 1, 0) < 0) {
-        NOT_RUN(attributes, "this file system has none");
+        NOT_RUN(extended_attributes, "this file system has none");
         return;
     }
     build_text(&b, T_PATH, "x");
@@ -611,19 +611,19 @@ int main(void)
     RUN(stat_fields);
     RUN(reading);
     RUN(reading_large);
-    RUN(reading_large_short_of_descriptors);
+    RUN(reading_large_without_descriptors_for_a_pipe);
     RUN(writing);
     RUN(write_modes);
-    RUN(making_for_somebody);
-    RUN(write_leaves_nothing);
+    RUN(file_owner_is_applied);
+    RUN(failed_write_leaves_nothing);
     RUN(disk_full);
     RUN(folders);
     RUN(moving);
     RUN(removing);
     RUN(deep_tree);
     RUN(listing);
-    RUN(small_changes);
-    RUN(attributes);
+    RUN(single_entry_changes);
+    RUN(extended_attributes);
     RUN(confined);
     RUN(usage);
     if (open_descriptors() != before) {

@@ -1,4 +1,4 @@
-/* The filter of system calls: what broke sandboxes before is refused, what programs need is not. */
+/* System call filter: refuses calls that have been used to escape sandboxes, and allows what programs need. */
 #include <asm/unistd.h>
 #include <errno.h>
 #include <linux/seccomp.h>
@@ -15,7 +15,7 @@
 
 enum { LET_THROUGH = 0, FAILED = 255 };
 
-/* What a call with worthless arguments is answered, behind the filter: its errno. */
+/* Returns the errno of a call with invalid arguments, behind the filter. */
 static int asked(struct filter_options options, long call, long first, long second, long third)
 {
     int status;
@@ -37,7 +37,7 @@ static int answer(long call)
     return asked((struct filter_options){.setuid_files = true}, call, -1, -1, -1);
 }
 
-static void what_broke_sandboxes_is_refused(void)
+static void dangerous_calls_are_refused(void)
 {
     static const int refused[] = {
         __NR_mount,
@@ -104,13 +104,13 @@ static void what_broke_sandboxes_is_refused(void)
     }
 }
 
-static void unknown_calls_are_absent(void)
+static void unknown_calls_fail_with_enosys(void)
 {
     static const int absent[] = {425, 426, 427, 435, 470, 500, 1000, 0x40000000 | 39};
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) CHECK_INT(ENOSYS, answer(absent[i]));
 }
 
-static void what_programs_need_is_let_through(void)
+static void common_calls_are_allowed(void)
 {
     CHECK_INT(LET_THROUGH, answer(__NR_getpid));
     CHECK_INT(LET_THROUGH, answer(__NR_sched_yield));
@@ -121,7 +121,7 @@ static void what_programs_need_is_let_through(void)
     CHECK_INT(EINVAL, answer(__NR_epoll_create1));
 }
 
-static void arguments_decide(void)
+static void arguments_are_filtered(void)
 {
     struct filter_options all = {.setuid_files = true};
     CHECK_INT(EPERM, asked(all, __NR_unshare, CLONE_NEWUSER, 0, 0));
@@ -134,7 +134,7 @@ static void arguments_decide(void)
     CHECK_INT(EPERM, asked(all, __NR_ioctl, 0, 0x5412 /* TIOCSTI */, 0));
 }
 
-static void setuid_files_are_refused_where_they_would_stay(void)
+static void setuid_files_are_refused_on_host_files(void)
 {
     struct filter_options all = {.setuid_files = true}, none = {0};
     CHECK_INT(EBADF, asked(all, __NR_fchmod, -1, 04755, 0));
@@ -147,10 +147,10 @@ static void setuid_files_are_refused_where_they_would_stay(void)
 
 int main(void)
 {
-    RUN(what_broke_sandboxes_is_refused);
-    RUN(unknown_calls_are_absent);
-    RUN(what_programs_need_is_let_through);
-    RUN(arguments_decide);
-    RUN(setuid_files_are_refused_where_they_would_stay);
+    RUN(dangerous_calls_are_refused);
+    RUN(unknown_calls_fail_with_enosys);
+    RUN(common_calls_are_allowed);
+    RUN(arguments_are_filtered);
+    RUN(setuid_files_are_refused_on_host_files);
     return check_result();
 }

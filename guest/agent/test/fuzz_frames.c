@@ -65,8 +65,8 @@ static uint64_t next_random(void)
     return state;
 }
 
-/* A few frames with fields in them, then some bytes changed, cut out or doubled. */
-static size_t invent(uint8_t *out, size_t capacity)
+/* A few frames with fields, then some bytes changed, removed or repeated. */
+static size_t generate(uint8_t *out, size_t capacity)
 {
     size_t at = 2;
     out[0] = (uint8_t)next_random();
@@ -114,7 +114,7 @@ int main(int count, char **words)
     time_t until = time(NULL) + seconds;
     unsigned long long runs = 0;
     while (time(NULL) < until)
-        for (int i = 0; i < 1000; i++, runs++) LLVMFuzzerTestOneInput(input, invent(input, sizeof input));
+        for (int i = 0; i < 1000; i++, runs++) LLVMFuzzerTestOneInput(input, generate(input, sizeof input));
     printf("ok fuzz_frames: %llu inputs\n1 passed, 0 failed\n", runs);
     return 0;
 }

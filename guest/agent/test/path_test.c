@@ -8,8 +8,8 @@
 #include "../src/path.h"
 #include "check.h"
 
-/* A tree with links that go in, out, round and up. secret lies outside. */
-static void nasty_tree(void)
+/* A tree with links that lead inside, outside, in circles and up. `secret` lies outside. */
+static void hostile_tree(void)
 {
     shell(
         "cd %s && echo secret > secret && mkdir outside && echo no > outside/f && cd root && mkdir -p a/b/c d && echo "
@@ -24,7 +24,7 @@ static void nasty_tree(void)
     for (int i = 1; i < 45; i++) shell("cd %s/root && ln -sfn chain%d chain%d", folder, i - 1, i);
 }
 
-/* The verdict: 0 and what was opened, or errno. */
+/* Result: 0 and what was opened, or errno. */
 struct verdict {
     int number;
     dev_t device;
@@ -99,7 +99,7 @@ static const struct {
     {"a/b/c/../../../../root/f", EXDEV},
 };
 
-static void verdicts(void)
+static void resolution_results(void)
 {
     for (int walk = 0; walk < 2; walk++) {
         for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
@@ -139,7 +139,7 @@ static void long_paths(void)
     }
 }
 
-/* Both ways of resolving agree on paths made of everything nasty. */
+/* Both ways of resolving agree on hostile random paths. */
 static void random_paths_agree(void)
 {
     static const char *const parts[] = {
@@ -168,7 +168,7 @@ static void random_paths_agree(void)
         }
         int how = flags[(size_t)rand_r(&seed) % (sizeof flags / sizeof flags[0])];
         struct verdict kernel = look(path, how, false), own = look(path, how, true);
-        /* The kernel counts the links of a lookup that it had to begin anew twice: on a busy machine, ELOOP too soon. */
+        /* The kernel counts the links of a restarted lookup twice: on a busy machine, ELOOP comes too early. */
         for (int again = 0; kernel.number == ELOOP && own.number != ELOOP && again < 50; again++)
             kernel = look(path, how, false);
         opened += kernel.number == 0;
@@ -182,9 +182,9 @@ static void random_paths_agree(void)
     CHECK(opened > 500 && outside > 500);
 }
 
-static void places(void)
+static void parents_are_resolved(void)
 {
-    struct place p;
+    struct path_parent p;
     static const struct {
         const char *path, *leaf;
         int number;
@@ -206,22 +206,22 @@ static void places(void)
         {"/etc", NULL, EXDEV},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        bool ok = path_place(cases[i].path, &p);
+        bool ok = path_resolve_parent(cases[i].path, &p);
         CHECK_INT(cases[i].number, ok ? 0 : errno);
         if (ok && cases[i].leaf) CHECK_TEXT(cases[i].leaf, p.leaf);
-        place_close(&p);
+        path_parent_close(&p);
     }
-    CHECK(path_place_followed("viain", &p));
+    CHECK(path_resolve_parent_following("viain", &p));
     CHECK_TEXT("f", p.leaf);
-    place_close(&p);
-    CHECK(path_place_followed("dangling", &p));
+    path_parent_close(&p);
+    CHECK(path_resolve_parent_following("dangling", &p));
     CHECK_TEXT("nowhere", p.leaf);
-    place_close(&p);
-    CHECK(!path_place_followed("loop", &p));
+    path_parent_close(&p);
+    CHECK(!path_resolve_parent_following("loop", &p));
     CHECK_INT(ELOOP, errno);
-    CHECK(!path_place_followed("abs", &p));
+    CHECK(!path_resolve_parent_following("abs", &p));
     CHECK_INT(EXDEV, errno);
-    CHECK(!path_place_followed("out", &p));
+    CHECK(!path_resolve_parent_following("out", &p));
     CHECK_INT(EXDEV, errno);
     CHECK(path_make_parents("new/x/y/leaf", 0755));
     CHECK(exists(at("new/x/y")) && !exists(at("new/x/y/leaf")));
@@ -249,7 +249,7 @@ static void mode_000_agrees(void)
     chmod(at("closed"), 0755);
 }
 
-/* ---- the race: a folder swapped with a link that leads out, while somebody reads through it ------------- */
+/* ---- race: a folder is swapped with a link that leads outside while a reader resolves through it -------- */
 
 static atomic_bool racing;
 
@@ -265,7 +265,7 @@ static void *swapper(void *unused)
 
 enum reader { NAIVE, KERNEL, WALK };
 
-/* How often the file outside was read in the time. */
+/* Returns how often the file outside was read. */
 static int race(enum reader reader, int ms, int *inside)
 {
     pthread_t thread;
@@ -280,7 +280,7 @@ static int race(enum reader reader, int ms, int *inside)
         int fd;
         if (reader == NAIVE) {
             struct stat st;
-            /* check, then open: the way it must not be done */
+            /* check, then open: the vulnerable way */
             fd = lstat(at("race/x"), &st) == 0 && S_ISDIR(st.st_mode) ? open(at("race/x/f"), O_RDONLY) : -1;
         } else {
             fd = path_open("race/x/f", O_RDONLY | O_NONBLOCK);
@@ -329,32 +329,32 @@ static void no_descriptors_left(void)
 
 static void unconfined(void)
 {
-    struct place p;
+    struct path_parent p;
     CHECK_INT(0, look("f", O_PATH, false).number);
     CHECK_INT(0, look("out", O_PATH, false).number);
     CHECK_INT(0, look("/etc", O_PATH, false).number);
     CHECK_INT(0, look("/", O_PATH, false).number);
     CHECK_INT(ENOENT, look("nothing", O_PATH, false).number);
-    CHECK(path_place("/", &p));
+    CHECK(path_resolve_parent("/", &p));
     CHECK_TEXT("", p.leaf);
-    place_close(&p);
-    CHECK(path_place("/etc", &p));
+    path_parent_close(&p);
+    CHECK(path_resolve_parent("/etc", &p));
     CHECK_TEXT("etc", p.leaf);
-    place_close(&p);
-    CHECK(path_place_followed("abs", &p));
+    path_parent_close(&p);
+    CHECK(path_resolve_parent_following("abs", &p));
     CHECK_TEXT("passwd", p.leaf);
-    place_close(&p);
+    path_parent_close(&p);
 }
 
 int main(void)
 {
     sandbox_make();
-    nasty_tree();
+    hostile_tree();
     confine();
-    RUN(verdicts);
+    RUN(resolution_results);
     RUN(long_paths);
     RUN(random_paths_agree);
-    RUN(places);
+    RUN(parents_are_resolved);
     RUN(mode_000_agrees);
     RUN(swap_race);
     RUN(no_descriptors_left);

@@ -1,4 +1,4 @@
-/* Signals reach the process that was seen, and not another that has got its pid since. */
+/* A signal reaches the process that was identified, and never another one that has reused its pid. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
@@ -12,14 +12,14 @@
 
 #include "../../../host/launcher/src/still.h"
 #include "check.h"
-#include "hold.h"
+#include "freeze.h"
 #include "process_signal.h"
 
 enum { TRIES = 10000 };
 
 static int proc;
 
-/* A process in a session of its own, like a command's, that waits for its end. */
+/* A process in its own session, like a command, that waits to be killed. */
 static pid_t start_command(void)
 {
     int ready[2];
@@ -44,7 +44,7 @@ static void end(pid_t pid)
     waitpid(pid, NULL, 0);
 }
 
-/* A process that stops itself, under the pid of one that has been reaped; -1 where that cannot be asked for. */
+/* A process that stops itself, with the pid of a reaped one; -1 where a pid cannot be requested. */
 static pid_t start_stopped_as(pid_t pid)
 {
     pid_t wanted[1] = {pid};
@@ -59,12 +59,12 @@ static pid_t start_stopped_as(pid_t pid)
     return made == pid && waitpid(made, &status, WUNTRACED) == made && WIFSTOPPED(status) ? made : -1;
 }
 
-/* Ends a process and starts another under its pid that has stopped itself. False where that cannot be asked for. */
+/* Ends a process and starts another with its pid that stops itself. Returns false where a pid cannot be requested. */
 static bool replace(pid_t pid)
 {
     uint64_t before = process_start(proc, pid);
     end(pid);
-    for (int i = 0; i < TRIES; i++) { /* the kernel tells starts in hundredths of a second */
+    for (int i = 0; i < TRIES; i++) { /* start times have a resolution of 10 ms */
         if (start_stopped_as(pid) < 0) return false;
         if (process_start(proc, pid) != before) return true;
         end(pid);
@@ -78,7 +78,7 @@ static bool was_continued(pid_t pid)
     return waitpid(pid, &status, WCONTINUED | WNOHANG) == pid;
 }
 
-static void only_the_process_that_was_seen_is_signalled(void)
+static void only_the_identified_process_is_signalled(void)
 {
     pid_t pid = start_command();
     uint64_t start = process_start(proc, pid);
@@ -95,35 +95,35 @@ static void only_the_process_that_was_seen_is_signalled(void)
     CHECK_INT(ESRCH, errno);
 }
 
-static void what_was_held_goes_on(void)
+static void frozen_processes_are_continued(void)
 {
-    struct hold h;
+    struct freeze h;
     int status;
     pid_t pid = start_command();
-    CHECK(hold_begin(&h));
+    CHECK(freeze_begin(&h));
     CHECK_INT(pid, waitpid(pid, &status, WUNTRACED | WNOHANG));
     CHECK_INT(1, h.count);
-    hold_end(&h);
+    freeze_end(&h);
     CHECK(was_continued(pid));
     end(pid);
 }
 
-static void what_has_the_pid_of_a_held_process_is_not_continued(void)
+static void reused_pid_of_a_frozen_process_is_not_continued(void)
 {
-    struct hold h;
+    struct freeze h;
     pid_t pid = start_command();
-    CHECK(hold_begin(&h));
+    CHECK(freeze_begin(&h));
     if (!replace(pid)) {
-        NOT_RUN(what_has_the_pid_of_a_held_process_is_not_continued, "no process can be started under a given pid");
-        hold_end(&h);
+        NOT_RUN(reused_pid_of_a_frozen_process_is_not_continued, "no process can be started under a given pid");
+        freeze_end(&h);
         return;
     }
-    hold_end(&h);
+    freeze_end(&h);
     CHECK(!was_continued(pid));
     end(pid);
 }
 
-static void what_the_launcher_stopped_goes_on(void)
+static void processes_stopped_by_the_launcher_are_continued(void)
 {
     static struct still s;
     char why[128];
@@ -137,7 +137,7 @@ static void what_the_launcher_stopped_goes_on(void)
     end(pid);
 }
 
-static void what_has_the_pid_of_one_that_the_launcher_stopped_is_not_continued(void)
+static void reused_pid_of_a_process_stopped_by_the_launcher_is_not_continued(void)
 {
     static struct still s;
     char why[128];
@@ -145,7 +145,7 @@ static void what_has_the_pid_of_one_that_the_launcher_stopped_is_not_continued(v
     pid_t pid = start_command();
     CHECK(still_begin(&s, pid, why, sizeof why));
     if (!replace(pid)) {
-        NOT_RUN(what_has_the_pid_of_one_that_the_launcher_stopped_is_not_continued,
+        NOT_RUN(reused_pid_of_a_process_stopped_by_the_launcher_is_not_continued,
                 "no process can be started under a given pid");
         return;
     }
@@ -157,11 +157,11 @@ static void what_has_the_pid_of_one_that_the_launcher_stopped_is_not_continued(v
 int main(void)
 {
     proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    hold_prepare();
-    RUN(only_the_process_that_was_seen_is_signalled);
-    RUN(what_was_held_goes_on);
-    RUN(what_has_the_pid_of_a_held_process_is_not_continued);
-    RUN(what_the_launcher_stopped_goes_on);
-    RUN(what_has_the_pid_of_one_that_the_launcher_stopped_is_not_continued);
+    freeze_prepare();
+    RUN(only_the_identified_process_is_signalled);
+    RUN(frozen_processes_are_continued);
+    RUN(reused_pid_of_a_frozen_process_is_not_continued);
+    RUN(processes_stopped_by_the_launcher_are_continued);
+    RUN(reused_pid_of_a_process_stopped_by_the_launcher_is_not_continued);
     return check_result();
 }

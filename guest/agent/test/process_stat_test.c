@@ -1,4 +1,4 @@
-/* /proc/PID/stat: of this process, and texts that no kernel would write. */
+/* /proc/PID/stat of this process, and malformed texts. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <signal.h>
@@ -38,7 +38,7 @@ static void reads_every_field(void)
     CHECK_INT(77, seen.pages);
 }
 
-static void name_cannot_pretend_to_be_fields(void)
+static void process_name_cannot_forge_fields(void)
 {
     struct process_stat seen;
     CHECK(reads("1 (a) Z 1 (2)\n) R 3 3) T" FROM_PARENT "\n", &seen));
@@ -46,7 +46,7 @@ static void name_cannot_pretend_to_be_fields(void)
     CHECK_INT(7, seen.parent);
 }
 
-static void refuses_what_is_no_such_text(void)
+static void malformed_text_is_rejected(void)
 {
     static const char *const texts[] = {"",
                                         "1",
@@ -65,7 +65,7 @@ static void refuses_what_is_no_such_text(void)
     }
 }
 
-static void refuses_what_is_not_there(void)
+static void missing_process_is_rejected(void)
 {
     struct process_stat seen;
     CHECK(!process_stat_read(root, "2", &seen));
@@ -104,9 +104,9 @@ int main(void)
         || mkdirat(root, "1", 0700) != 0)
         return 1;
     RUN(reads_every_field);
-    RUN(name_cannot_pretend_to_be_fields);
-    RUN(refuses_what_is_no_such_text);
-    RUN(refuses_what_is_not_there);
+    RUN(process_name_cannot_forge_fields);
+    RUN(malformed_text_is_rejected);
+    RUN(missing_process_is_rejected);
     RUN(reads_a_child_until_it_is_reaped);
     unlinkat(root, "1/stat", 0);
     unlinkat(root, "1", AT_REMOVEDIR);

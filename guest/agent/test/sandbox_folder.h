@@ -1,4 +1,4 @@
-/* A folder for one test binary, made in /tmp and removed at the end, and small helpers to fill it. */
+/* A folder for one test binary, created in /tmp and removed at the end, and small helpers to fill it. */
 #ifndef ISOLA_SANDBOX_FOLDER_H
 #define ISOLA_SANDBOX_FOLDER_H
 
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[64]; /* the outer folder; folder/root is what is confined */
+static char folder[64]; /* the outer folder; folder/root is the confined root */
 
 static inline void shell(const char *format, ...)
 {

@@ -70,7 +70,7 @@ static int unpack(const char *path, const void *data, size_t length, struct scri
     return code;
 }
 
-/* Unpacks what entry() made into a fresh folder `in`, whole and in pieces of 7 bytes; both must agree. */
+/* Unpacks what entry() built into a new folder `in`, whole and in pieces of 7 bytes; both must agree. */
 static int unpack_built(void)
 {
     shell("rm -rf %s", at("in"));
@@ -82,7 +82,7 @@ static int unpack_built(void)
     return code;
 }
 
-static void good_by_hand(void)
+static void valid_archives(void)
 {
     entry("./", '5', NULL, "");
     entry("./a", '0', NULL, "content of a");
@@ -104,12 +104,12 @@ static void good_by_hand(void)
     CHECK_INT(0, unpack_built());
     CHECK_INT(0, unpack("in", "", 0, NULL, 0));
     finish();
-    memset(archive + archive_length, 'x', 5000); /* rubbish after the end is drained */
+    memset(archive + archive_length, 'x', 5000); /* garbage after the end is discarded */
     archive_length += 5000;
     CHECK_INT(0, unpack_built());
 }
 
-static void pax_by_hand(void)
+static void pax_headers(void)
 {
     entry("pax", 'x', NULL, "16 path=renamed\n30 mtime=1234567890.123456789\n");
     entry("original", '0', NULL, "x");
@@ -173,7 +173,7 @@ static void hostile_names(void)
     entry("fine", '0', NULL, "x");
     finish();
     CHECK_INT(E_BAD_ARCHIVE, unpack_built());
-    CHECK_TEXT("an entry's name has `..`: ../../evil", message);
+    CHECK_TEXT("an entry's name contains `..`: ../../evil", message);
     static const char *const targets[] = {"/etc/passwd", "../secret", "a/../../secret", ""};
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
         entry("hard", '1', targets[i], "");
@@ -196,8 +196,8 @@ static void hostile_types(void)
     CHECK_INT(E_BAD_ARCHIVE, unpack_built());
 }
 
-/* A link in the archive, or one that is there before, and then a file through it. */
-static void through_links(void)
+/* A link in the archive, or one that exists before, and then a file through it. */
+static void entries_through_links_are_rejected(void)
 {
     shell("mkdir -p %s/outside && echo keep > %s/outside/f", folder, folder);
     for (int confined = 0; confined < 2; confined++) {
@@ -222,7 +222,7 @@ static void through_links(void)
     finish();
     CHECK_INT(E_BAD_ARCHIVE, unpack("in", archive, archive_length, NULL, 0));
     archive_length = 0;
-    /* A file over a link replaces the link, not what it leads to. */
+    /* A file replaces an existing link, not the link's target. */
     shell("ln -s ../../outside/f %s", at("in/file"));
     entry("file", '0', NULL, "mine");
     entry("there/", '5', NULL, "");
@@ -265,7 +265,7 @@ static void links_when_confined(void)
     CHECK_INT(0, unpack_built());
 }
 
-static void broken_streams(void)
+static void malformed_archives(void)
 {
     struct tar_header *h = entry("a", '0', NULL, "content");
     h->mode[0] = '7';
@@ -292,7 +292,7 @@ static void broken_streams(void)
     memset(h->size, 0xff, sizeof h->size);
     seal(h);
     CHECK_INT(E_BAD_ARCHIVE, unpack_built());
-    /* Cancelled in the middle of a file: the file does not stay. */
+    /* Cancelled in the middle of a file: the file is removed. */
     shell("rm -rf %s", at("in"));
     entry("half", '0', NULL, "0123456789");
     struct script drop = {.piece = 515, .input_drops = true};
@@ -336,14 +336,14 @@ static void limits(void)
         struct stream *s = ask(operate_tar_in, &b, &script);
         CHECK_INT(table[i].code, double_code(s));
         if (table[i].code)
-            CHECK(strstr(double_message(s), table[i].tag == T_MAX_BYTES ? "MAX_BYTES, 39" : "MAX_ENTRIES, 3") != NULL);
+            CHECK(strstr(double_message(s), table[i].tag == T_MAX_BYTES ? "MAX_BYTES (39)" : "MAX_ENTRIES (3)") != NULL);
         double_free(s);
     }
     archive_length = 0;
 }
 
-/* Any single byte changed, anywhere: never a crash, never something outside. The sanitizers look on. */
-static void flipped_bytes(void)
+/* Any single changed byte: never a crash, never anything outside. The sanitizers verify it. */
+static void corrupted_bytes(void)
 {
     entry("pax", 'x', NULL, "16 path=renamed\n30 mtime=1234567890.123456789\n");
     entry("original", '0', NULL, "x");
@@ -359,7 +359,7 @@ static void flipped_bytes(void)
         archive[where] = (uint8_t)rand_r(&seed);
         struct tar_header *h = (struct tar_header *)(archive + where / TAR_BLOCK * TAR_BLOCK);
         struct tar_header saved = *h;
-        if (rand_r(&seed) % 2 && !memcmp(h->magic, "ustar", 5)) seal(h); /* so that it gets past the checksum */
+        if (rand_r(&seed) % 2 && !memcmp(h->magic, "ustar", 5)) seal(h); /* with a valid checksum */
         unpack("in", archive, length, NULL, 0);
         *h = saved;
         archive[where] = before;
@@ -447,7 +447,7 @@ static void round_trip(void)
     char value[8];
     if (attributes)
         CHECK(getxattr(at("copy/big"), "user.colour", value, sizeof value) == 3 && !memcmp(value, "r\0d", 3));
-    /* onto itself again: everything is replaced in place */
+    /* unpacked over itself: everything is replaced */
     CHECK_INT(0, unpack("copy", packed, packed_length, NULL, 0));
     CHECK(same_trees(at("tree"), at("copy")));
 }
@@ -500,7 +500,7 @@ static void small_files(void)
     CHECK(same_trees(at("tree"), at("copy")));
 }
 
-static void what_is_left_out(void)
+static void excludes(void)
 {
     shell("rm -rf %s %s && mkdir -p %s && cd %s && mkdir -p node_modules/x build/a src/node_modules && touch "
           "node_modules/x/y build/a/b "
@@ -508,7 +508,7 @@ static void what_is_left_out(void)
           at("tree"), at("copy"), at("tree"), at("tree"));
     CHECK_INT(0, pack("tree", "node_modules", 0));
     CHECK_INT(E_BAD_ARCHIVE,
-              unpack("copy", packed, packed_length, NULL, 0)); /* the pipe: packed, refused on the way in */
+              unpack("copy", packed, packed_length, NULL, 0)); /* the pipe: packed, rejected when unpacked */
     shell("rm -rf %s %s", at("tree/pipe"), at("copy"));
     CHECK_INT(0, pack("tree", "node_modules", 0));
     CHECK_INT(0, unpack("copy", packed, packed_length, NULL, 0));
@@ -525,8 +525,8 @@ static void what_is_left_out(void)
     CHECK_INT(E_NOT_FOUND, pack("none", NULL, 0));
 }
 
-/* Only what is asked for, with the folders that lead to it and no others. */
-static void what_is_taken(void)
+/* Includes only matching entries, with the folders that lead to them. */
+static void includes(void)
 {
     shell("rm -rf %s %s && mkdir -p %s && cd %s && mkdir -p src/deep/er other/x build/a empty && touch src/a.c src/a.o "
           "src/deep/er/b.c "
@@ -540,7 +540,7 @@ static void what_is_taken(void)
     CHECK(!exists(at("copy/src/a.o")) && !exists(at("copy/other")) && !exists(at("copy/build"))
           && !exists(at("copy/empty")));
     shell("rm -rf %s", at("copy"));
-    pack_include = "src"; /* a folder with all that is in it, but for what is excluded */
+    pack_include = "src"; /* a folder with all its content, except what is excluded */
     CHECK_INT(0, pack("tree", "deep", 0));
     CHECK_INT(0, unpack("copy", packed, packed_length, NULL, 0));
     CHECK(exists(at("copy/src/a.o")) && exists(at("copy/src/link")) && !exists(at("copy/src/deep"))
@@ -564,17 +564,17 @@ static int marks(const char *word)
     return found;
 }
 
-/* A file that did not change since is told by its mark; whatever is done to it makes it another. */
-static void what_did_not_change(void)
+/* An unchanged file is represented by its mark; any change gives it a new mark. */
+static void unchanged_files_have_marks_only(void)
 {
     shell("rm -rf %s && mkdir -p %s && cd %s && for i in 1 2 3 4 5 6 7; do echo content-$i > $i; done && ln 7 hard",
           at("tree"), at("tree"), at("tree"));
     pack_flags = 1 | 4;
     CHECK_INT(0, pack("tree", NULL, 0));
-    CHECK_INT(7, marks("ISOLA.mark=")); /* the hard link is no second file */
+    CHECK_INT(7, marks("ISOLA.mark=")); /* the hard link is not a second file */
     CHECK_INT(0, marks("ISOLA.unchanged="));
     CHECK_INT(7, marks("content-"));
-    pack_since = pack_moment; /* all of it is too young to be sure */
+    pack_since = pack_moment; /* all files are too recent to be sure */
     CHECK_INT(0, pack("tree", NULL, 0));
     CHECK_INT(0, marks("ISOLA.unchanged="));
     struct timespec now;
@@ -601,7 +601,7 @@ static void single_file(void)
     CHECK_TEXT("one\n", get_text(at("copy/single")));
 }
 
-/* Unless they are asked for, parts of a second are left out, and with them two blocks per file. */
+/* Fractions of a second are omitted unless requested, which saves two blocks per file. */
 static void whole_seconds(void)
 {
     shell("rm -rf %s %s && mkdir %s && for i in 1 2 3; do touch -d '2024-05-06 07:08:09.987654321' %s/$i; done",
@@ -640,7 +640,7 @@ static void owners(void)
     archive_length = 0;
 }
 
-/* Whatever the umask takes away when a file is made, it has the mode that the archive says. */
+/* A file has the mode of the archive, whatever the umask removes at its creation. */
 static void modes(void)
 {
     static const char *const texts[] = {"0000644", "0000644", "0000600", "0000666", "0000644",
@@ -677,7 +677,7 @@ static long long taken_by(const char *name)
     return st.st_blocks * 512LL;
 }
 
-/* What is restored takes no more than it has; what is unpacked otherwise is written as it comes. */
+/* A restored file is sparse again; otherwise content is written as it arrives. */
 static void holes(void)
 {
     enum { LONG = 1 << 20, LITTLE = LONG / 4 };
@@ -701,7 +701,7 @@ static void holes(void)
     CHECK(taken_by("copy/all") >= LONG);
 }
 
-/* What was written over an image, told by the names of the upper folder and what the root and the image have. */
+/* Changes of an image, found by the names in the upper folder and the content of root and image. */
 static void changes_of_an_image(void)
 {
     shell("rm -rf %s && mkdir -p %s", at("over"), at("over"));
@@ -726,12 +726,12 @@ static void changes_of_an_image(void)
     archive_length = length;
     memcpy(archive, data, length);
     double_free(s);
-    /* Over a copy of the image it makes what the root is, apart from what a boot makes. */
+    /* Unpacked over a copy of the image, it yields the root, except what each boot creates. */
     shell("cp -a %s %s", at("over/image"), at("over/copy"));
     CHECK_INT(0, unpack("over/copy", archive, archive_length, NULL, 1 | 2 | 4));
     shell("rm -r %s && diff -r --no-dereference %s %s", at("over/root/proc"), at("over/root"), at("over/copy"));
     shell("test %s -ef %s", at("over/copy/etc/kept"), at("over/copy/etc/twin"));
-    /* Removals are for those only who restore changes. */
+    /* Removals are accepted only when changes are restored. */
     CHECK_INT(E_BAD_ARCHIVE, unpack("over/copy", archive, archive_length, NULL, 1 | 2));
 }
 
@@ -776,22 +776,22 @@ int main(void)
 {
     sandbox_make();
     int before = open_descriptors();
-    RUN(good_by_hand);
-    RUN(pax_by_hand);
+    RUN(valid_archives);
+    RUN(pax_headers);
     RUN(hostile_names);
     RUN(hostile_types);
-    RUN(through_links);
+    RUN(entries_through_links_are_rejected);
     RUN(links_when_confined);
-    RUN(broken_streams);
+    RUN(malformed_archives);
     RUN(limits);
-    RUN(flipped_bytes);
+    RUN(corrupted_bytes);
     RUN(round_trip);
     RUN(to_system_tar);
     RUN(from_system_tar);
     RUN(small_files);
-    RUN(what_is_left_out);
-    RUN(what_is_taken);
-    RUN(what_did_not_change);
+    RUN(excludes);
+    RUN(includes);
+    RUN(unchanged_files_have_marks_only);
     RUN(single_file);
     RUN(whole_seconds);
     RUN(owners);

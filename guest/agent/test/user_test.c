@@ -8,7 +8,7 @@
 #include "../src/user.h"
 #include "check.h"
 
-static void finding(void)
+static void users_are_found(void)
 {
     struct user u;
     CHECK(user_find("root", &u));
@@ -69,7 +69,7 @@ static int ask_as(void (*operate)(const struct request *), const char *user, con
     return code_of(ask(operate, &b, &script));
 }
 
-static void acting(void)
+static void operations_run_as_the_user(void)
 {
     struct stat st;
     put_text(at("secret"), "x");
@@ -89,7 +89,7 @@ static void acting(void)
     build_text(&b, T_USER, "12");
     build_u64(&b, T_MODE, 0777);
     CHECK_INT(E_DENIED, code_of(ask(operate_chmod, &b, NULL)));
-    /* the owner may, although the descriptor goes by /proc */
+    /* the owner may, although the descriptor is reached through /proc */
     build_text(&b, T_PATH, "open/f");
     build_text(&b, T_USER, "54321");
     build_u64(&b, T_MODE, 0200);
@@ -117,8 +117,8 @@ static void *hammer(void *argument)
     return NULL;
 }
 
-/* Rights are the thread's own: two threads with different users at once never get the other's. */
-static void threads_apart(void)
+/* Rights belong to the thread: two threads with different users never get each other's. */
+static void threads_have_separate_rights(void)
 {
     pthread_t threads[4];
     void *wrong;
@@ -141,15 +141,15 @@ static void not_root(void)
 int main(void)
 {
     sandbox_make();
-    RUN(finding);
+    RUN(users_are_found);
     if (geteuid() == 0) {
-        RUN(acting);
-        RUN(threads_apart);
+        RUN(operations_run_as_the_user);
+        RUN(threads_have_separate_rights);
         NOT_RUN(not_root, "runs as root");
     } else {
         RUN(not_root);
-        NOT_RUN(acting, "needs root");
-        NOT_RUN(threads_apart, "needs root");
+        NOT_RUN(operations_run_as_the_user, "needs root");
+        NOT_RUN(threads_have_separate_rights, "needs root");
     }
     sandbox_remove();
     return check_result();

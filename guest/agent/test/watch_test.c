@@ -32,7 +32,7 @@ static void watcher_start(struct watcher *w, const char *path, bool recursive)
     CHECK(double_await(w->s, RESPONSE, 1, 5000));
 }
 
-/* Waits until an event `event` for `path` comes after those taken before; other events in between are passed over. */
+/* Waits for `event` on `path` after the events consumed before; skips other events. */
 static bool saw(struct watcher *w, int event, const char *path)
 {
     for (; double_await(w->s, ITEM, w->seen + 1, 3000); w->seen++) {
@@ -101,20 +101,20 @@ static void recursive(void)
     watcher_start(&w, "rec", true);
     put_text(at("rec/old/deep/a"), "x");
     CHECK(saw(&w, CREATED, "rec/old/deep/a"));
-    /* all at once: whatever the kernel could not report yet is found by looking */
+    /* all at once: what the kernel could not report yet is found by scanning */
     shell("mkdir -p %s && touch %s", at("rec/n1/n2/n3"), at("rec/n1/n2/n3/f"));
     CHECK(saw(&w, CREATED, "rec/n1/n2/n3/f"));
     CHECK_INT(1, count_of(&w, CREATED, "rec/n1/n2/n3/f"));
     CHECK_INT(1, count_of(&w, CREATED, "rec/n1/n2"));
     put_text(at("rec/n1/n2/n3/g"), "y");
     CHECK(saw(&w, CREATED, "rec/n1/n2/n3/g"));
-    /* a folder that moves keeps its watches and has its new name */
+    /* a moved folder keeps its watches and has its new name */
     rename(at("rec/n1"), at("rec/old/moved"));
     CHECK(saw(&w, MOVED_FROM, "rec/n1"));
     CHECK(saw(&w, MOVED_TO, "rec/old/moved"));
     put_text(at("rec/old/moved/n2/n3/h"), "z");
     CHECK(saw(&w, CREATED, "rec/old/moved/n2/n3/h"));
-    /* one that leaves is not watched any more; one that comes in is */
+    /* a folder that leaves is no longer watched; one that arrives is */
     rename(at("rec/old/moved"), at("left"));
     CHECK(saw(&w, MOVED_FROM, "rec/old/moved"));
     shell("sleep 0.1; touch %s", at("left/n2/n3/unseen"));
@@ -131,8 +131,8 @@ static void recursive(void)
     CHECK_INT(E_CANCELLED, watcher_stop(&w));
 }
 
-/* Many folders made as fast as can be: each is reported exactly once, none missed. */
-static void storm(void)
+/* Many folders created as fast as possible: each is reported exactly once, none is missed. */
+static void folder_storm_is_reported_once(void)
 {
     struct watcher w;
     shell("mkdir %s", at("storm"));
@@ -147,7 +147,7 @@ static void storm(void)
     CHECK_INT(E_CANCELLED, watcher_stop(&w));
 }
 
-static void gone(void)
+static void removed_folder_ends_the_watch(void)
 {
     struct watcher w;
     shell("mkdir -p %s", at("gone/a"));
@@ -193,7 +193,7 @@ static void links_not_followed(void)
     unconfine();
 }
 
-static void missing(void)
+static void missing_folder_cannot_be_watched(void)
 {
     struct stream *s = ask_path(operate_watch, "none");
     CHECK_INT(E_NOT_FOUND, double_code(s));
@@ -206,11 +206,11 @@ int main(void)
     int before = open_descriptors();
     RUN(one_folder);
     RUN(recursive);
-    RUN(storm);
-    RUN(gone);
+    RUN(folder_storm_is_reported_once);
+    RUN(removed_folder_ends_the_watch);
     RUN(modified_once);
     RUN(links_not_followed);
-    RUN(missing);
+    RUN(missing_folder_cannot_be_watched);
     if (open_descriptors() != before) {
         printf("FAILED descriptors: %d before, %d after\n", before, open_descriptors());
         check_failed++;

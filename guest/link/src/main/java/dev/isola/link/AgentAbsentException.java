@@ -4,8 +4,8 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says that nobody listens at the other end: right after the start the agent is not up yet, later
- * it is gone for good.
+ * Thrown when the agent does not listen: right after the start it is not up yet, later it has
+ * ended.
  */
 public final class AgentAbsentException extends IOException {
   private static final long serialVersionUID = 1L;
@@ -21,7 +21,9 @@ public final class AgentAbsentException extends IOException {
     this.forGood = forGood;
   }
 
-  /** Says that it is known to have ended: nobody has to wait whether it comes. */
+  /**
+   * Returns an exception for an agent that is known to have ended, so that retrying is pointless.
+   */
   public static AgentAbsentException permanent(String message, @Nullable Throwable cause) {
     return new AgentAbsentException(message, cause, true);
   }

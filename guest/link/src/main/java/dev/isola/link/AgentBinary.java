@@ -2,7 +2,7 @@ package dev.isola.link;
 
 import java.nio.file.Path;
 
-/** The guest agent's executable, which travels inside a jar and runs from a folder. */
+/** The guest agent's executable, which is embedded in a jar and installed into a folder. */
 public final class AgentBinary {
   static final EmbeddedProgram PROGRAM =
       new EmbeddedProgram("guest agent", "guest/agent", "META-INF/isola/agent", "isola-agent");
@@ -10,7 +10,7 @@ public final class AgentBinary {
   private AgentBinary() {}
 
   /**
-   * Puts the agent into {@code folder}.
+   * Installs the agent into {@code folder}.
    *
    * @see EmbeddedProgram#install
    */

@@ -19,43 +19,45 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps at most one live connection to one agent, and makes a new one when a call needs it. May be
- * used from any thread.
+ * Keeps at most one live connection to an agent and reconnects when a call needs it. Thread-safe.
  */
 final class AgentClient implements AutoCloseable {
   private final SandboxId id;
   private final AgentConnector connector;
   private final Secret secret;
-  private final LinkTimeouts options;
-  private final Supplier<Optional<Exit>> causeOfDeath;
+  private final LinkTimeouts timeouts;
+  private final Supplier<Optional<Exit>> observedExit;
   private final ReentrantLock connecting = new ReentrantLock();
   private volatile @Nullable AgentConnection current;
-  private volatile @Nullable AgentChannel greeting;
-  private volatile @Nullable String gone;
+  private volatile @Nullable AgentChannel handshakeChannel;
+  private volatile @Nullable String goneReason;
   private volatile SandboxState state = SandboxState.RUNNING;
   private volatile boolean closed;
   private volatile boolean connectedBefore;
 
-  AgentClient(SandboxId id, AgentConnector connector, Secret secret, LinkTimeouts options) {
-    this(id, connector, secret, options, Optional::empty);
+  AgentClient(SandboxId id, AgentConnector connector, Secret secret, LinkTimeouts timeouts) {
+    this(id, connector, secret, timeouts, Optional::empty);
   }
 
   AgentClient(
       SandboxId id,
       AgentConnector connector,
       Secret secret,
-      LinkTimeouts options,
-      Supplier<Optional<Exit>> causeOfDeath) {
+      LinkTimeouts timeouts,
+      Supplier<Optional<Exit>> observedExit) {
     this.id = id;
     this.connector = connector;
     this.secret = secret;
-    this.options = options;
-    this.causeOfDeath = causeOfDeath;
+    this.timeouts = timeouts;
+    this.observedExit = observedExit;
   }
 
-  /** Returns how a command ended whose sandbox went away under it, and why nobody saw it. */
-  Exit exitWhenGone(String why) {
-    return causeOfDeath.get().orElseGet(() -> new Exit.Lost(why));
+  /**
+   * Returns the exit of a command whose sandbox went away: as observed by the host, otherwise
+   * {@link Exit.Lost}.
+   */
+  Exit exitWhenGone(String reason) {
+    return observedExit.get().orElseGet(() -> new Exit.Lost(reason));
   }
 
   SandboxId id() {
@@ -63,52 +65,52 @@ final class AgentClient implements AutoCloseable {
   }
 
   LinkTimeouts timeouts() {
-    return options;
+    return timeouts;
   }
 
-  /** Returns why the sandbox is gone; empty while it is not known to be. */
+  /** Returns why the sandbox is gone; empty while it is not known to be gone. */
   Optional<String> goneReason() {
     AgentConnection connection = current;
-    if (gone == null && connection != null && state != SandboxState.STOPPED) {
+    if (goneReason == null && connection != null && state != SandboxState.STOPPED) {
       connection
           .closeReason()
-          .filter(loss -> loss.kind() == CloseReason.Kind.GONE)
-          .ifPresent(loss -> gone = loss.message());
+          .filter(closeReason -> closeReason.kind() == CloseReason.Kind.GONE)
+          .ifPresent(closeReason -> goneReason = closeReason.message());
     }
-    return Optional.ofNullable(gone);
+    return Optional.ofNullable(goneReason);
   }
 
-  /** Makes every call from now on throw {@link dev.isola.spi.error.Gone}. */
-  void markGone(String why) {
+  /** Makes every further call throw {@link dev.isola.spi.error.Gone}. */
+  void markGone(String reason) {
     if (goneReason().isEmpty()) {
-      gone = why;
+      goneReason = reason;
     }
     AgentConnection connection = current;
     if (connection != null) {
-      connection.markGone(why);
+      connection.markGone(reason);
     }
-    AgentChannel unanswered = greeting;
-    if (unanswered != null) {
-      unanswered.close(); // nobody will answer there
+    AgentChannel pending = handshakeChannel;
+    if (pending != null) {
+      pending.close(); // no handshake will complete there
     }
   }
 
   /**
-   * Says what the provider did to the sandbox. A frozen agent is not taken for a dead one, a
-   * stopped one is not missed, and one that runs again is connected to anew.
+   * Records the state that the provider gave the sandbox. A frozen agent does not count as dead and
+   * a stopped one is not missed; after a restart the next call reconnects.
    */
-  void setState(SandboxState now) {
+  void setState(SandboxState newState) {
     AgentConnection connection = current;
-    if (now == SandboxState.RUNNING && state == SandboxState.STOPPED) {
+    if (newState == SandboxState.RUNNING && state == SandboxState.STOPPED) {
       current = null;
       connectedBefore = false;
       if (connection != null) {
         connection.close();
       }
     } else if (connection != null) {
-      connection.pauseKeepalive(now != SandboxState.RUNNING);
+      connection.pauseKeepalive(newState != SandboxState.RUNNING);
     }
-    state = now;
+    state = newState;
   }
 
   SandboxState state() {
@@ -116,14 +118,14 @@ final class AgentClient implements AutoCloseable {
   }
 
   /**
-   * Returns the live connection, or makes one.
+   * Returns the live connection, or connects.
    *
-   * @throws dev.isola.spi.error.Gone when nobody listens any more
-   * @throws ProviderUnavailable when no connection comes about within the patience
+   * @throws dev.isola.spi.error.Gone when the agent has ended
+   * @throws ProviderUnavailable when no connection is established within the timeout
    * @throws dev.isola.spi.error.Conflict while the sandbox is paused or stopped
    */
   AgentConnection connection() {
-    refuseWhenNotRunning();
+    requireRunning();
     AgentConnection connection = current;
     if (connection != null && !connection.isClosed()) {
       return connection;
@@ -139,21 +141,21 @@ final class AgentClient implements AutoCloseable {
       if (connection != null && !connection.isClosed()) {
         return connection;
       }
-      AgentConnection made = connect();
-      current = made;
+      AgentConnection created = connect();
+      current = created;
       connectedBefore = true;
-      if (closed || gone != null) {
-        made.close();
+      if (closed || goneReason != null) {
+        created.close();
       }
-      return made;
+      return created;
     } finally {
       connecting.unlock();
     }
   }
 
   /**
-   * Opens a stream; when the connection turns out to be dead before anything was sent, once more on
-   * a new one.
+   * Opens a stream. Retries once on a new connection when the current one turns out to be dead
+   * before the request was sent.
    *
    * @param window added to the request as its CREDIT unless 0
    */
@@ -173,30 +175,33 @@ final class AgentClient implements AutoCloseable {
   }
 
   /**
-   * Asks for something that is answered by END alone. What changes nothing is asked again once
-   * after a drop.
+   * Sends a request whose only reply is END. Retries a request without side effects once after a
+   * dropped connection.
    */
-  WireFields call(AgentOperation operation, WireFieldsBuilder request, Duration patience) {
+  WireFields call(AgentOperation operation, WireFieldsBuilder request, Duration timeout) {
     LinkStream stream = open(operation, request, 0);
     try {
-      return stream.awaitEnd(patience);
+      return stream.awaitEnd(timeout);
     } catch (ProviderUnavailable e) {
-      CloseReason loss = stream.closeReason();
-      if (operation.isMutating() || loss == null || !loss.isRecoverable()) {
+      CloseReason closeReason = stream.closeReason();
+      if (operation.isMutating() || closeReason == null || !closeReason.isRecoverable()) {
         throw e;
       }
-      return open(operation, request, 0).awaitEnd(patience);
+      return open(operation, request, 0).awaitEnd(timeout);
     }
   }
 
-  /** Like {@link #call} for what may be repeated; an interrupt waits until it is done. */
+  /**
+   * Like {@link #call}, for requests that may be repeated; defers an interrupt until the reply has
+   * arrived.
+   */
   WireFields callUninterrupted(
-      AgentOperation operation, WireFieldsBuilder request, Duration patience) {
+      AgentOperation operation, WireFieldsBuilder request, Duration timeout) {
     boolean interrupted = Thread.interrupted();
     try {
       while (true) {
         try {
-          return call(operation, request, patience);
+          return call(operation, request, timeout);
         } catch (SandboxException e) {
           if (e.code() != ErrorCode.CANCELLED || !Thread.interrupted()) {
             throw e;
@@ -215,7 +220,7 @@ final class AgentClient implements AutoCloseable {
     return closed;
   }
 
-  /** Closes the connection; the sandbox goes on. */
+  /** Closes the connection; the sandbox keeps running. */
   @Override
   public void close() {
     closed = true;
@@ -230,21 +235,21 @@ final class AgentClient implements AutoCloseable {
     long pause = 1_000_000;
     SandboxException last = null;
     while (true) {
-      refuseWhenOver();
+      requireNotGone();
       long spent = System.nanoTime() - start;
-      Duration left = options.connectTimeout().minusNanos(spent);
+      Duration left = timeouts.connectTimeout().minusNanos(spent);
       if (last != null && !left.isPositive()) {
-        throw last; // with no time left nobody is asked
+        throw last; // no time left for another attempt
       }
       try {
-        return greet(left);
+        return performHandshake(left);
       } catch (ClosedByInterruptException e) {
         throw CloseReason.cancelled(id, "connecting");
       } catch (AgentAbsentException e) {
-        String why = String.valueOf(e.getMessage());
-        last = CloseReason.gone(id, why);
-        if (e.isPermanent() || (connectedBefore && spent >= options.absenceTimeout().toNanos())) {
-          gone = why;
+        String reason = String.valueOf(e.getMessage());
+        last = CloseReason.gone(id, reason);
+        if (e.isPermanent() || (connectedBefore && spent >= timeouts.absenceTimeout().toNanos())) {
+          goneReason = reason;
           throw last;
         }
       } catch (ConnectionLostException e) {
@@ -255,27 +260,27 @@ final class AgentClient implements AutoCloseable {
       } catch (IOException e) {
         throw CloseReason.unreachable(id, String.valueOf(e.getMessage()));
       }
-      pauseFor(pause);
+      sleep(pause);
       pause = Math.min(pause * 2, 50_000_000);
     }
   }
 
-  private AgentConnection greet(Duration left) throws IOException {
+  private AgentConnection performHandshake(Duration left) throws IOException {
     AgentChannel channel = connector.open(left);
-    Duration patience =
-        left.compareTo(options.handshakeTimeout()) < 0 ? left : options.handshakeTimeout();
-    greeting = channel;
+    Duration timeout =
+        left.compareTo(timeouts.handshakeTimeout()) < 0 ? left : timeouts.handshakeTimeout();
+    handshakeChannel = channel;
     try {
-      if (gone != null) {
-        channel.close(); // it ended meanwhile
+      if (goneReason != null) {
+        channel.close(); // the sandbox ended in the meantime
       }
-      return AgentConnection.open(id, channel, secret, options.withHandshakeTimeout(patience));
+      return AgentConnection.open(id, channel, secret, timeouts.withHandshakeTimeout(timeout));
     } finally {
-      greeting = null;
+      handshakeChannel = null;
     }
   }
 
-  private void refuseWhenNotRunning() {
+  private void requireRunning() {
     if (state != SandboxState.RUNNING && goneReason().isEmpty()) {
       throw Fault.of(
               ErrorCode.ILLEGAL_STATE,
@@ -286,17 +291,17 @@ final class AgentClient implements AutoCloseable {
     }
   }
 
-  private void refuseWhenOver() {
-    Optional<String> why = goneReason();
-    if (why.isPresent()) {
-      throw CloseReason.gone(id, why.get());
+  private void requireNotGone() {
+    Optional<String> reason = goneReason();
+    if (reason.isPresent()) {
+      throw CloseReason.gone(id, reason.get());
     }
     if (closed) {
       throw CloseReason.unreachable(id, "its provider was closed");
     }
   }
 
-  private void pauseFor(long nanos) {
+  private void sleep(long nanos) {
     LockSupport.parkNanos(this, nanos);
     if (Thread.currentThread().isInterrupted()) {
       throw CloseReason.cancelled(id, "connecting");

@@ -20,21 +20,21 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One greeted connection to an agent, with many streams. It has three threads: one reads, one
- * writes, one looks after liveness. The agent is never trusted: whatever it sends that is not
- * allowed closes the connection, and everybody who waits gets an exception.
+ * An authenticated connection to an agent, which carries many streams. Three threads serve it: one
+ * reads, one writes, one checks liveness. The agent is not trusted: any violation of the protocol
+ * closes the connection, and every waiting caller gets an exception.
  */
 final class AgentConnection implements AutoCloseable {
   static final int INCOMING_WINDOW = 256 * 1024;
 
   private static final int AGENT_STREAMS_MAX = 1024;
-  private static final Duration CANCEL_PATIENCE = Duration.ofSeconds(30);
+  private static final Duration CANCEL_TIMEOUT = Duration.ofSeconds(30);
   private static final Duration LINGER = Duration.ofSeconds(5);
-  private static final Duration FAREWELL_PATIENCE = Duration.ofSeconds(1);
+  private static final Duration BYE_TIMEOUT = Duration.ofSeconds(1);
 
   private final SandboxId id;
   private final AgentChannel channel;
-  private final LinkTimeouts options;
+  private final LinkTimeouts timeouts;
   private final SendQueue outbox = new SendQueue();
   private final ConcurrentHashMap<Integer, LinkStream> streams = new ConcurrentHashMap<>();
   private final ConcurrentHashMap<Long, CompletableFuture<Boolean>> pings =
@@ -42,52 +42,53 @@ final class AgentConnection implements AutoCloseable {
   private final AtomicInteger lastStream = new AtomicInteger();
   private final AtomicInteger agentStreams = new AtomicInteger();
   private final AtomicLong lastPing = new AtomicLong();
-  private final AtomicReference<@Nullable CloseReason> loss = new AtomicReference<>();
-  private final CompletableFuture<Handshake.Welcome> greeted = new CompletableFuture<>();
+  private final AtomicReference<@Nullable CloseReason> closeReason = new AtomicReference<>();
+  private final CompletableFuture<Handshake.Welcome> handshake = new CompletableFuture<>();
   private final Thread reader;
   private final Thread writer;
-  private final Thread pulse;
+  private final Thread keepalive;
   private volatile long lastReceived = System.nanoTime();
-  private volatile boolean quiet;
+  private volatile boolean keepalivePaused;
   private volatile @Nullable String bye;
   private volatile int sendWindow = Wire.FRAME_MAX;
   private int lastIncoming = Wire.AGENT_STREAM - 1;
 
-  private AgentConnection(SandboxId id, AgentChannel channel, Secret secret, LinkTimeouts options) {
+  private AgentConnection(
+      SandboxId id, AgentChannel channel, Secret secret, LinkTimeouts timeouts) {
     this.id = id;
     this.channel = channel;
-    this.options = options;
+    this.timeouts = timeouts;
     this.reader = thread("reader", () -> read(secret));
     this.writer = thread("writer", this::write);
-    this.pulse = thread("pulse", this::watchLiveness);
+    this.keepalive = thread("keepalive", this::watchLiveness);
   }
 
   /**
-   * Greets the agent at the other end of {@code channel}, which is closed when that fails.
+   * Performs the handshake over {@code channel}, which is closed on failure.
    *
-   * @throws ConnectionLostException when the agent is silent, does not prove itself or closes the
+   * @throws ConnectionLostException when the agent is silent, fails to authenticate or closes the
    *     channel
    * @throws SandboxException with {@code CANCELLED} when the thread is interrupted
    */
   static AgentConnection open(
-      SandboxId id, AgentChannel channel, Secret secret, LinkTimeouts options)
+      SandboxId id, AgentChannel channel, Secret secret, LinkTimeouts timeouts)
       throws ConnectionLostException {
-    AgentConnection connection = new AgentConnection(id, channel, secret, options);
+    AgentConnection connection = new AgentConnection(id, channel, secret, timeouts);
     connection.reader.start();
     try {
-      connection.greeted.get(options.handshakeTimeout().toNanos(), TimeUnit.NANOSECONDS);
+      connection.handshake.get(timeouts.handshakeTimeout().toNanos(), TimeUnit.NANOSECONDS);
       return connection;
     } catch (TimeoutException e) {
-      String why = "no greeting within " + options.handshakeTimeout().toMillis() + " ms";
+      String reason = "no handshake within " + timeouts.handshakeTimeout().toMillis() + " ms";
       throw new ConnectionLostException(
-          connection.closeWith(new CloseReason(CloseReason.Kind.SILENT, why)));
+          connection.closeWith(new CloseReason(CloseReason.Kind.SILENT, reason)));
     } catch (InterruptedException e) {
       connection.close();
       Thread.currentThread().interrupt();
       throw CloseReason.cancelled(id, "connecting");
     } catch (ExecutionException e) {
       throw new ConnectionLostException(
-          connection.closeWith(new CloseReason(CloseReason.Kind.DROPPED, "the greeting failed")));
+          connection.closeWith(new CloseReason(CloseReason.Kind.DROPPED, "the handshake failed")));
     }
   }
 
@@ -96,33 +97,33 @@ final class AgentConnection implements AutoCloseable {
   }
 
   Handshake.Welcome welcome() {
-    return greeted.join();
+    return handshake.join();
   }
 
   boolean isClosed() {
-    return loss.get() != null;
+    return closeReason.get() != null;
   }
 
   Optional<CloseReason> closeReason() {
-    return Optional.ofNullable(loss.get());
+    return Optional.ofNullable(closeReason.get());
   }
 
-  /** Stops (or resumes) looking for signs of life, while the sandbox is frozen on purpose. */
-  void pauseKeepalive(boolean on) {
+  /** Pauses or resumes the liveness check, while the sandbox is frozen on purpose. */
+  void pauseKeepalive(boolean paused) {
     lastReceived = System.nanoTime();
-    quiet = on;
+    keepalivePaused = paused;
   }
 
   /**
    * Opens a stream.
    *
-   * @param request whose CREDIT field is {@code window}, where the answer has content
+   * @param request its CREDIT field is {@code window} where the reply has content
    * @throws SandboxException when the connection is closed; the request was not sent then
    */
   LinkStream request(AgentOperation operation, WireFieldsBuilder request, int window) {
     int number = lastStream.incrementAndGet();
     if (number <= 0) {
-      throw closeWith(new CloseReason(CloseReason.Kind.CLOSED, "all stream numbers are used"))
+      throw closeWith(new CloseReason(CloseReason.Kind.CLOSED, "all stream numbers are in use"))
           .exception(id, false);
     }
     byte[] frame = request.frame(Wire.REQUEST, number);
@@ -139,43 +140,48 @@ final class AgentConnection implements AutoCloseable {
         streams.remove(number);
       }
     }
-    CloseReason why = loss.get();
+    CloseReason reason = closeReason.get();
     if (!sent) {
-      CloseReason known =
-          why == null ? new CloseReason(CloseReason.Kind.DROPPED, "the connection is closed") : why;
-      throw known.exception(id, false);
+      CloseReason lost =
+          reason == null
+              ? new CloseReason(CloseReason.Kind.DROPPED, "the connection is closed")
+              : reason;
+      throw lost.exception(id, false);
     }
-    if (why != null) {
-      // It was closed between the two steps, and may not have told this stream.
-      stream.connectionClosed(why);
+    if (reason != null) {
+      // The connection was closed in between, and may have missed this stream.
+      stream.connectionClosed(reason);
     }
     return stream;
   }
 
-  /** Returns how long the agent takes to answer. */
-  Duration ping(Duration patience) {
+  /** Returns the round-trip time to the agent. */
+  Duration ping(Duration timeout) {
     long from = System.nanoTime();
     try {
       CompletableFuture<Boolean> answered = new CompletableFuture<>();
       sendPing(answered);
-      answered.get(patience.toNanos(), TimeUnit.NANOSECONDS);
+      answered.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
       return Duration.ofNanos(System.nanoTime() - from);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw CloseReason.cancelled(id, "ping");
     } catch (TimeoutException | ExecutionException e) {
-      CloseReason why =
-          new CloseReason(CloseReason.Kind.SILENT, "no answer to a ping within " + patience);
-      throw closeWith(why).exception(id, false);
+      CloseReason reason =
+          new CloseReason(CloseReason.Kind.SILENT, "no reply to a ping within " + timeout);
+      throw closeWith(reason).exception(id, false);
     }
   }
 
-  /** Queues a frame of content, waiting while the agent does not read; false when closed. */
+  /**
+   * Queues a content frame, waiting while the agent does not read. Returns false when the
+   * connection is closed.
+   */
   boolean sendContent(ByteBuffer frame) throws InterruptedException {
     return outbox.put(frame);
   }
 
-  /** Queues a frame of content that is in a file, in the same way. */
+  /** Queues a content frame whose payload is a file region, in the same way. */
   boolean sendContent(byte[] header, FileRegion part) throws InterruptedException {
     return outbox.put(header, part);
   }
@@ -186,21 +192,25 @@ final class AgentConnection implements AutoCloseable {
     assert queued || isClosed();
   }
 
-  /** Closes the connection because of something the agent sent; returns why it is closed. */
-  CloseReason protocolViolation(String what) {
+  /**
+   * Closes the connection because the agent violated the protocol. Returns the reason why it is
+   * closed.
+   */
+  CloseReason protocolViolation(String violation) {
     return closeWith(
-        new CloseReason(CloseReason.Kind.VIOLATION, "the agent broke the protocol: " + what));
+        new CloseReason(
+            CloseReason.Kind.VIOLATION, "the agent violated the protocol: " + violation));
   }
 
-  /** Closes the connection; the agent and its commands go on. */
+  /** Closes the connection; the agent and its commands keep running. */
   @Override
   public void close() {
-    closeWith(new CloseReason(CloseReason.Kind.CLOSED, "the connection was closed here"));
+    closeWith(new CloseReason(CloseReason.Kind.CLOSED, "the connection was closed by the server"));
   }
 
   /** Closes the connection because the sandbox is gone. */
-  void markGone(String why) {
-    closeWith(new CloseReason(CloseReason.Kind.GONE, why));
+  void markGone(String reason) {
+    closeWith(new CloseReason(CloseReason.Kind.GONE, reason));
   }
 
   /** Closes the channel as if it had failed, for tests. */
@@ -208,9 +218,9 @@ final class AgentConnection implements AutoCloseable {
     closeWith(new CloseReason(CloseReason.Kind.DROPPED, "dropped"));
   }
 
-  /** Returns the threads, for tests that look whether they have ended. */
+  /** Returns the threads, for tests that check that they have ended. */
   List<Thread> threads() {
-    return List.of(reader, writer, pulse);
+    return List.of(reader, writer, keepalive);
   }
 
   private Thread thread(String name, Runnable body) {
@@ -227,8 +237,8 @@ final class AgentConnection implements AutoCloseable {
       sendWindow = welcome.window();
       lastReceived = System.nanoTime();
       writer.start();
-      pulse.start();
-      greeted.complete(welcome);
+      keepalive.start();
+      handshake.complete(welcome);
       while (!isClosed()) {
         Frame frame = frames.next();
         lastReceived = System.nanoTime();
@@ -253,7 +263,7 @@ final class AgentConnection implements AutoCloseable {
     try {
       dispatch(frame);
     } catch (RuntimeException | Error e) {
-      frame.release(); // Whoever throws has not kept it.
+      frame.release(); // A method that throws has not kept the frame.
       throw e;
     }
   }
@@ -262,17 +272,17 @@ final class AgentConnection implements AutoCloseable {
     try {
       outbox.writeTo(channel);
     } catch (IOException e) {
-      waitForFarewell();
+      waitForBye();
       closeWith(new CloseReason(CloseReason.Kind.DROPPED, "writing failed: " + e.getMessage()));
     } catch (InterruptedException e) {
       close();
     }
   }
 
-  /** An agent that left may have said why; that is still to be read. */
-  private void waitForFarewell() {
+  /** Waits briefly for the reading thread, since an ending agent sends BYE with its reason. */
+  private void waitForBye() {
     try {
-      reader.join(FAREWELL_PATIENCE);
+      reader.join(BYE_TIMEOUT);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -280,8 +290,8 @@ final class AgentConnection implements AutoCloseable {
 
   private void dispatch(Frame frame) {
     switch (frame.type()) {
-      case Wire.PING -> pong(frame);
-      case Wire.PONG -> ponged(frame);
+      case Wire.PING -> answerPing(frame);
+      case Wire.PONG -> completePing(frame);
       case Wire.BYE -> {
         requireConnection(frame);
         bye = WireFields.parse(frame.payload()).optionalText(FieldTag.REASON).orElse("no reason");
@@ -316,7 +326,7 @@ final class AgentConnection implements AutoCloseable {
     stream.accept(frame);
   }
 
-  private void pong(Frame frame) {
+  private void answerPing(Frame frame) {
     requireConnection(frame);
     if (frame.payload().length > Wire.PING_MAX) {
       throw new ProtocolViolation("a PING of " + frame.payload().length + " bytes");
@@ -324,7 +334,7 @@ final class AgentConnection implements AutoCloseable {
     outbox.offer(Wire.frame(Wire.PONG, 0, frame.payload()));
   }
 
-  private void ponged(Frame frame) {
+  private void completePing(Frame frame) {
     requireConnection(frame);
     CompletableFuture<Boolean> waiting =
         frame.payload().length == 8 ? pings.remove(Wire.getLong(frame.payload(), 0)) : null;
@@ -337,7 +347,8 @@ final class AgentConnection implements AutoCloseable {
   private void incoming(Frame frame) {
     int number = frame.stream();
     if (number >= 0 || (number <= lastIncoming && lastIncoming < 0)) {
-      throw new ProtocolViolation("INCOMING with a stream number that is not the agent's or used");
+      throw new ProtocolViolation(
+          "INCOMING with a stream number that is not one of the agent's or already used");
     }
     WireFields fields = WireFields.parse(frame.payload());
     LinkStream relay = streams.get(fields.range(FieldTag.RELAY, 1, Integer.MAX_VALUE));
@@ -370,25 +381,25 @@ final class AgentConnection implements AutoCloseable {
     }
   }
 
-  /** Closes the connection when something is open and the agent gives no sign of life. */
+  /** Closes the connection when a stream is open and the agent does not answer pings. */
   private void watchLiveness() {
-    long silence = options.keepaliveTime().toNanos();
+    long silence = timeouts.keepaliveTime().toNanos();
     long pingedAt = 0;
     boolean pinged = false;
     while (!isClosed()) {
       long now = System.nanoTime();
-      long heard = lastReceived;
-      if (quiet || streams.isEmpty() || (pinged && heard - pingedAt > 0)) {
+      long lastHeard = lastReceived;
+      if (keepalivePaused || streams.isEmpty() || (pinged && lastHeard - pingedAt > 0)) {
         pinged = false;
-      } else if (pinged && now - pingedAt > options.keepaliveTimeout().toNanos()) {
+      } else if (pinged && now - pingedAt > timeouts.keepaliveTimeout().toNanos()) {
         closeWith(new CloseReason(CloseReason.Kind.SILENT, "the agent does not answer"));
-      } else if (!pinged && now - heard >= silence) {
+      } else if (!pinged && now - lastHeard >= silence) {
         pinged = true;
         pingedAt = now;
         sendPing(new CompletableFuture<>());
       }
       checkCancelled(now);
-      long wait = pinged ? options.keepaliveTimeout().toNanos() / 4 : silence / 2;
+      long wait = pinged ? timeouts.keepaliveTimeout().toNanos() / 4 : silence / 2;
       if (!isClosed()) {
         LockSupport.parkNanos(this, wait);
       }
@@ -396,41 +407,41 @@ final class AgentConnection implements AutoCloseable {
   }
 
   private void checkCancelled(long now) {
-    if (quiet) {
+    if (keepalivePaused) {
       return;
     }
     for (LinkStream stream : streams.values()) {
       stream.cancelLingering(now - LINGER.toNanos());
-      if (stream.cancelledBefore(now - CANCEL_PATIENCE.toNanos())) {
+      if (stream.cancelledBefore(now - CANCEL_TIMEOUT.toNanos())) {
         protocolViolation("a cancelled stream was not ended");
       }
     }
   }
 
-  /** Closes everything, once; returns why the connection is closed. */
-  private CloseReason closeWith(CloseReason wanted) {
-    CloseReason why = told(wanted);
-    if (!loss.compareAndSet(null, why)) {
-      return closeReason().orElse(why);
+  /** Closes everything, once. Returns the reason why the connection is closed. */
+  private CloseReason closeWith(CloseReason requested) {
+    CloseReason reason = withByeReason(requested);
+    if (!closeReason.compareAndSet(null, reason)) {
+      return closeReason().orElse(reason);
     }
     channel.close();
     outbox.close();
-    streams.values().forEach(stream -> stream.connectionClosed(why));
+    streams.values().forEach(stream -> stream.connectionClosed(reason));
     streams.clear();
     pings
         .values()
-        .forEach(waiting -> waiting.completeExceptionally(new IOException(why.message())));
+        .forEach(waiting -> waiting.completeExceptionally(new IOException(reason.message())));
     pings.clear();
-    greeted.completeExceptionally(new IOException(why.message()));
-    LockSupport.unpark(pulse);
-    return why;
+    handshake.completeExceptionally(new IOException(reason.message()));
+    LockSupport.unpark(keepalive);
+    return reason;
   }
 
-  /** What the agent said before it left is better than what was seen of it. */
-  private CloseReason told(CloseReason wanted) {
+  /** Prefers the reason in the agent's BYE over a dropped connection. */
+  private CloseReason withByeReason(CloseReason requested) {
     String reason = bye;
-    if (reason == null || wanted.kind() != CloseReason.Kind.DROPPED) {
-      return wanted;
+    if (reason == null || requested.kind() != CloseReason.Kind.DROPPED) {
+      return requested;
     }
     return reason.equals("replaced")
         ? new CloseReason(CloseReason.Kind.REPLACED, "another server took over")

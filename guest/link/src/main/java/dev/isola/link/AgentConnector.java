@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.time.Duration;
 
 /**
- * Opens a channel to one agent. Called whenever there is no live connection, by one thread at a
- * time.
+ * Opens a channel to one agent. Called by one thread at a time, whenever there is no live
+ * connection.
  */
 @FunctionalInterface
 public interface AgentConnector {
@@ -13,8 +13,8 @@ public interface AgentConnector {
    * Opens a channel.
    *
    * @param timeout how long to try at most
-   * @throws AgentAbsentException when nobody listens: the agent is not up yet, or gone
-   * @throws IOException when it cannot be told, or on a failure of another kind
+   * @throws AgentAbsentException when the agent does not listen: not yet, or no longer
+   * @throws IOException when the cause is unknown, or on any other failure
    */
   AgentChannel open(Duration timeout) throws IOException;
 }

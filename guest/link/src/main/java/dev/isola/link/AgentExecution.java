@@ -25,28 +25,25 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command under the agent. When the connection drops while somebody reads or waits, it attaches
- * again where it was.
+ * An execution run by the agent. When the connection drops while a caller reads or waits, it
+ * reattaches at the same offset.
  *
- * <p>{@link #await()} returns {@link Exit.Lost} only when it is known that the end will never be
- * seen: the sandbox is gone, or the agent no longer knows the execution. When the agent merely
- * cannot be reached, {@link #read()} and {@link #await()} throw {@link
- * dev.isola.spi.error.OutcomeUnknown} and may be tried again. An interrupted {@code read} or {@code
- * await} leaves the handle as it was.
+ * <p>{@link #await()} returns {@link Exit.Lost} only when the exit can never be known: the sandbox
+ * is gone, or the agent no longer has the execution. When the agent is merely unreachable, {@link
+ * #read()} and {@link #await()} throw {@link dev.isola.spi.error.OutcomeUnknown} and may be called
+ * again. An interrupted {@code read} or {@code await} leaves the handle unchanged.
  */
 class AgentExecution implements Execution {
   static final int WINDOW = 1024 * 1024;
 
-  /**
-   * How much later than the command's timeout its end may come before the agent counts as broken.
-   */
+  /** How long after the command's timeout its end may arrive before the agent counts as broken. */
   private static final Duration GRACE = Duration.ofSeconds(30);
 
   /**
-   * What is known of a command when it starts.
+   * Start of an execution.
    *
    * @param startedNanos on this machine's {@link System#nanoTime()}
-   * @param timeout where it is known here
+   * @param timeout of the command, if known here
    * @param stdin whether it has an open standard input
    */
   record StartInfo(
@@ -107,8 +104,8 @@ class AgentExecution implements Execution {
   }
 
   @Override
-  public Optional<Exit> await(Duration patience) {
-    Duration positive = patience.isPositive() ? patience : Duration.ofNanos(1);
+  public Optional<Exit> await(Duration timeout) {
+    Duration positive = timeout.isPositive() ? timeout : Duration.ofNanos(1);
     return await(positive, System.nanoTime() + positive.toNanos());
   }
 
@@ -143,7 +140,7 @@ class AgentExecution implements Execution {
     stream.cancel();
   }
 
-  /** Returns the number the agent knows it by. */
+  /** Returns the agent's number of this execution. */
   final long number() {
     return start.execution();
   }
@@ -157,31 +154,31 @@ class AgentExecution implements Execution {
   }
 
   /**
-   * Returns the stream that input goes to; a terminal attaches again for it, a pipe must not lose
-   * bytes unseen.
+   * Returns the stream for standard input. A terminal reattaches for it; a pipe does not, because
+   * input may have been lost.
    */
   LinkStream inputStream() {
     return stream;
   }
 
-  /** Makes sure that the stream is live, attaching again when it was lost. */
+  /** Returns a live stream, reattaching if the previous one was lost. */
   final LinkStream ensureAttached() {
     LinkStream now = stream;
-    CloseReason loss = now.closeReason();
-    if (loss != null && exit == null) {
-      reattach(now, loss, loss.exception(client.id(), false));
+    CloseReason reason = now.closeReason();
+    if (reason != null && exit == null) {
+      reattach(now, reason, reason.exception(client.id(), false));
     }
     return stream;
   }
 
-  private Optional<Exit> await(Duration patience, long deadline) {
-    Duration left = patience;
+  private Optional<Exit> await(Duration timeout, long deadline) {
+    Duration left = timeout;
     while (exit == null) {
       Frame frame = nextFrame(left);
       if (frame != null) {
         take(frame);
       }
-      if (!patience.isZero()) {
+      if (!timeout.isZero()) {
         left = Duration.ofNanos(Math.max(1, deadline - System.nanoTime()));
         if (frame == null && deadline - System.nanoTime() <= 0) {
           return Optional.ofNullable(exit);
@@ -192,16 +189,16 @@ class AgentExecution implements Execution {
   }
 
   /**
-   * Waits for a frame; null when the patience ran out or when it is lost for good (see {@link
-   * #exit}).
+   * Waits for a frame. Returns null after {@code timeout}, or when the execution is lost (see
+   * {@link #exit}).
    */
-  private @Nullable Frame nextFrame(Duration patience) {
+  private @Nullable Frame nextFrame(Duration timeout) {
     while (true) {
       LinkStream now = stream;
       try {
-        Duration wait = guarded(patience);
+        Duration wait = boundedWait(timeout);
         Frame frame = now.next(wait);
-        if (frame == null && patience.isZero() && client.state() == SandboxState.RUNNING) {
+        if (frame == null && timeout.isZero() && client.state() == SandboxState.RUNNING) {
           throw unknown("the agent did not end the command at its timeout", null);
         }
         return frame;
@@ -209,11 +206,11 @@ class AgentExecution implements Execution {
         Thread.currentThread().interrupt();
         throw CloseReason.cancelled(client.id(), "waiting for the command");
       } catch (SandboxException e) {
-        CloseReason loss = now.closeReason();
-        if (loss == null) {
+        CloseReason reason = now.closeReason();
+        if (reason == null) {
           throw e;
         }
-        reattach(now, loss, e);
+        reattach(now, reason, e);
         if (exit != null) {
           return null;
         }
@@ -221,16 +218,18 @@ class AgentExecution implements Execution {
     }
   }
 
-  /** The agent keeps the timeout; here is only looked whether it does. */
-  private Duration guarded(Duration patience) {
-    if (!patience.isZero() || start.timeout().isEmpty()) {
-      return patience;
+  /**
+   * Bounds an unlimited wait: the agent enforces the timeout, this only detects that it does not.
+   */
+  private Duration boundedWait(Duration timeout) {
+    if (!timeout.isZero() || start.timeout().isEmpty()) {
+      return timeout;
     }
     long end = start.startedNanos() + start.timeout().get().toNanos() - System.nanoTime();
     return GRACE.plusNanos(Math.max(0, end));
   }
 
-  /** Takes one frame into account; returns output, or null for anything else. */
+  /** Processes a frame. Returns output, or null for any other frame. */
   private @Nullable Output take(Frame frame) {
     LinkStream now = stream;
     try {
@@ -238,7 +237,7 @@ class AgentExecution implements Execution {
         case Wire.OUTPUT -> data(frame);
         case Wire.GAP -> gap(frame);
         case Wire.END -> {
-          hasEnded(WireFields.parse(frame.payload()));
+          recordExit(WireFields.parse(frame.payload()));
           yield null;
         }
         case Wire.ERROR -> {
@@ -267,60 +266,60 @@ class AgentExecution implements Execution {
 
   private Output gap(Frame frame) {
     long offset = Wire.getLong(frame.payload(), 0);
-    long lost = Wire.getLong(frame.payload(), 8);
-    advance(offset, lost);
-    return new Output.Gap(offset, lost);
+    long lostBytes = Wire.getLong(frame.payload(), 8);
+    advance(offset, lostBytes);
+    return new Output.Gap(offset, lostBytes);
   }
 
   private void advance(long offset, long count) {
     if (offset < position || count <= 0 || offset + count < 0) {
-      throw new ProtocolViolation("output goes back, or makes no sense: " + offset + "+" + count);
+      throw new ProtocolViolation("output offset is not increasing: " + offset + "+" + count);
     }
     position = offset + count;
   }
 
-  private void hasEnded(WireFields fields) {
+  private void recordExit(WireFields fields) {
     durationNanos = fields.count(FieldTag.DURATION_NS, 0);
     limitsMet = ExitFields.limitsMet(fields);
     exit = ExitFields.exit(fields, start.timeout());
   }
 
-  /** The host may know more of the end than the sandbox could say. */
-  private void lost(Exit how) {
-    if (how instanceof Exit.OutOfMemory) {
+  /** Records an exit that the host observed or that is unknown. */
+  private void endUnreported(Exit observed) {
+    if (observed instanceof Exit.OutOfMemory) {
       limitsMet = Set.of(LimitKind.MEMORY);
     }
-    exit = how;
+    exit = observed;
   }
 
   private void failed(RemoteError error) {
     if (error.code() == Wire.E_NO_SUCH_EXECUTION) {
       exit = new Exit.Lost(error.message());
     } else if (error.code() == Wire.E_CANCELLED && !closed) {
-      throw unknown("the agent let go of the execution: " + error.message(), null);
+      throw unknown("the agent detached from the execution: " + error.message(), null);
     } else {
       throw error.exception(client.id());
     }
   }
 
-  private void reattach(LinkStream lost, CloseReason loss, SandboxException why) {
+  private void reattach(LinkStream lostStream, CloseReason reason, SandboxException cause) {
     attaching.lock();
     try {
-      if (stream != lost || exit != null) {
+      if (stream != lostStream || exit != null) {
         return;
       }
-      if (loss.kind() == CloseReason.Kind.GONE) {
-        lost(client.exitWhenGone(loss.message()));
+      if (reason.kind() == CloseReason.Kind.GONE) {
+        endUnreported(client.exitWhenGone(reason.message()));
         return;
       }
-      if (!loss.isRecoverable() || closed) {
-        throw unknown(loss.message(), why);
+      if (!reason.isRecoverable() || closed) {
+        throw unknown(reason.message(), cause);
       }
       stream = AttachRequest.open(client, start.execution(), position);
     } catch (Gone e) {
-      lost(client.exitWhenGone(e.fault().problem()));
+      endUnreported(client.exitWhenGone(e.fault().problem()));
     } catch (NotFound e) {
-      exit = new Exit.Lost("the agent no longer knows the execution");
+      exit = new Exit.Lost("the agent no longer has the execution");
     } catch (ProviderUnavailable e) {
       throw unknown(e.fault().problem(), e);
     } finally {
@@ -331,8 +330,8 @@ class AgentExecution implements Execution {
   private SandboxException unknown(String why, @Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.OUTCOME_UNKNOWN,
-            "the end of the command was not seen: " + why,
-            "look at the list of executions; it may still run or may have ended")
+            "the exit of the command is unknown: " + why,
+            "list the executions; the command may still run or may have ended")
         .sandbox(client.id())
         .with("execution", id().value())
         .exception(cause);
@@ -351,15 +350,15 @@ class AgentExecution implements Execution {
         client.call(AgentOperation.SIGNAL, request, client.timeouts().responseTimeout());
       }
     } catch (Gone | NotFound nothingLeft) {
-      // Whatever is gone needs no signal.
+      // Nothing is left to signal.
     }
   }
 
-  /** Killing may be repeated: an answer that was lost is asked for once more. */
+  /** Killing is idempotent, so a lost reply is retried once. */
   private void killTree(WireFieldsBuilder request) {
     try {
       client.callUninterrupted(AgentOperation.SIGNAL, request, client.timeouts().responseTimeout());
-    } catch (OutcomeUnknown lost) {
+    } catch (OutcomeUnknown replyLost) {
       client.callUninterrupted(AgentOperation.SIGNAL, request, client.timeouts().responseTimeout());
     }
   }

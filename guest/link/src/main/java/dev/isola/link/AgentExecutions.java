@@ -20,13 +20,15 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Starts, lists and finds the commands of one sandbox. */
+/** Starts, lists and attaches to the executions of one sandbox. */
 final class AgentExecutions implements Attaching {
   private final AgentClient client;
   private final Optional<Duration> defaultTimeout;
 
   /**
-   * @param defaultTimeout of commands that have none of their own
+   * Creates the executions of one sandbox.
+   *
+   * @param defaultTimeout of commands without a timeout
    */
   AgentExecutions(AgentClient client, Optional<Duration> defaultTimeout) {
     this.client = client;
@@ -69,9 +71,9 @@ final class AgentExecutions implements Attaching {
   public Execution attach(ExecutionId id, long offset) {
     long number = number(id);
     LinkStream stream = AttachRequest.send(client, number, Math.max(0, offset));
-    WireFields head = stream.awaitResponse(client.timeouts().responseTimeout());
+    WireFields response = stream.awaitResponse(client.timeouts().responseTimeout());
     try {
-      ExecutionInfo info = info(head);
+      ExecutionInfo info = info(response);
       long age = Duration.between(info.startedAt(), Instant.now()).toNanos();
       AgentExecution.StartInfo start =
           new AgentExecution.StartInfo(
@@ -119,24 +121,28 @@ final class AgentExecutions implements Attaching {
 
   private AgentExecution.StartInfo started(Command command, LinkStream stream, boolean stdin) {
     long now = System.nanoTime();
-    WireFields head = head(stream);
+    WireFields response = response(stream);
     try {
       return new AgentExecution.StartInfo(
-          head.number(FieldTag.EXECUTION), head.count(FieldTag.PID), now, timeout(command), stdin);
+          response.number(FieldTag.EXECUTION),
+          response.count(FieldTag.PID),
+          now,
+          timeout(command),
+          stdin);
     } catch (ProtocolViolation e) {
       throw stream.protocolViolation(e.getMessage());
     }
   }
 
   /**
-   * Waits until the command runs. Nobody would know of one that starts after its caller has left,
-   * so it is killed.
+   * Waits until the command runs. A command that starts after its caller has given up has no known
+   * id, so it is killed.
    */
-  private WireFields head(LinkStream stream) {
-    Duration patience = client.timeouts().responseTimeout();
+  private WireFields response(LinkStream stream) {
+    Duration timeout = client.timeouts().responseTimeout();
     Frame frame;
     try {
-      frame = stream.next(patience);
+      frame = stream.next(timeout);
     } catch (InterruptedException e) {
       stream.abandon(this::killLater);
       Thread.currentThread().interrupt();
@@ -144,18 +150,18 @@ final class AgentExecutions implements Attaching {
     }
     if (frame == null) {
       stream.abandon(this::killLater);
-      throw stream.timedOut(patience);
+      throw stream.timedOut(timeout);
     }
     return switch (frame.type()) {
       case Wire.RESPONSE -> WireFields.parse(frame.payload());
-      case Wire.ERROR -> throw refused(stream.error(frame));
+      case Wire.ERROR -> throw startFailure(stream.error(frame));
       default ->
           throw stream.protocolViolation("a frame of type " + frame.type() + " before RESPONSE");
     };
   }
 
-  /** A missing working folder is the caller's mistake in the command, not a missing file. */
-  private SandboxException refused(RemoteError error) {
+  /** Reports a missing working folder as an invalid request rather than as a missing file. */
+  private SandboxException startFailure(RemoteError error) {
     if (error.code() == Wire.E_NOT_FOUND || error.code() == Wire.E_NOT_A_FOLDER) {
       return Fault.of(
               ErrorCode.INVALID_REQUEST, error.message(), "use a working folder that exists")
@@ -165,10 +171,10 @@ final class AgentExecutions implements Attaching {
     return error.exception(client.id());
   }
 
-  private void killLater(WireFields head) {
+  private void killLater(WireFields response) {
     WireFieldsBuilder request =
         new WireFieldsBuilder(AgentOperation.SIGNAL)
-            .add(FieldTag.EXECUTION, head.number(FieldTag.EXECUTION))
+            .add(FieldTag.EXECUTION, response.number(FieldTag.EXECUTION))
             .add(FieldTag.SIGNAL, 9)
             .add(FieldTag.SCOPE, Wire.SCOPE_TREE);
     Thread.ofVirtual().name("isola-link-kill-" + client.id()).start(() -> kill(request));

@@ -21,13 +21,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The files of a sandbox, opened by its agent. */
+/** File system of a sandbox, served by its agent. */
 final class AgentFiles implements FileSystem {
-  private static final String USER_SPACE = "user.";
+  private static final String USER_NAMESPACE = "user.";
 
   private final AgentClient client;
 
-  /** The sandbox's own when empty. */
+  /** Empty for the sandbox's default user. */
   private final Optional<FileUser> user;
 
   AgentFiles(AgentClient client) {
@@ -47,7 +47,9 @@ final class AgentFiles implements FileSystem {
   private WireFieldsBuilder request(AgentOperation operation, String path) {
     WireFieldsBuilder request = new WireFieldsBuilder(operation).add(FieldTag.PATH, path);
     user.ifPresent(
-        one -> request.add(one.privileged() ? FieldTag.FILE_OWNER : FieldTag.USER, one.name()));
+        fileUser ->
+            request.add(
+                fileUser.privileged() ? FieldTag.FILE_OWNER : FieldTag.USER, fileUser.name()));
     return request;
   }
 
@@ -76,13 +78,13 @@ final class AgentFiles implements FileSystem {
   @Override
   public FileInfo stat(String path, LinkOption... options) {
     WireFieldsBuilder request = request(AgentOperation.STAT, path);
-    return described(
+    return statInfo(
         List.of(options).contains(LinkOption.NOFOLLOW_LINKS)
             ? request
             : request.add(FieldTag.FOLLOW, 1));
   }
 
-  private FileInfo described(WireFieldsBuilder request) {
+  private FileInfo statInfo(WireFieldsBuilder request) {
     LinkStream stream = client.open(AgentOperation.STAT, request, 0);
     return read(stream, stream.awaitEnd(answer()));
   }
@@ -149,11 +151,11 @@ final class AgentFiles implements FileSystem {
         client.call(AgentOperation.XATTR, attribute(path, Wire.XATTR_LIST), answer());
     Map<String, Bytes> found = new LinkedHashMap<>();
     for (String name : listed.texts(FieldTag.NAME)) {
-      if (name.startsWith(USER_SPACE)) {
+      if (name.startsWith(USER_NAMESPACE)) {
         WireFieldsBuilder get = attribute(path, Wire.XATTR_GET).add(FieldTag.NAME, name);
         LinkStream stream = client.open(AgentOperation.XATTR, get, 0);
         WireFields value = stream.awaitEnd(answer());
-        String plain = name.substring(USER_SPACE.length());
+        String plain = name.substring(USER_NAMESPACE.length());
         found.put(
             plain, Bytes.of(value.has(FieldTag.VALUE) ? value.bytes(FieldTag.VALUE) : new byte[0]));
       }
@@ -165,7 +167,7 @@ final class AgentFiles implements FileSystem {
   public void setAttribute(String path, String name, Bytes value) {
     WireFieldsBuilder request =
         attribute(path, Wire.XATTR_SET)
-            .add(FieldTag.NAME, USER_SPACE + name)
+            .add(FieldTag.NAME, USER_NAMESPACE + name)
             .add(FieldTag.VALUE, value.toArray());
     client.call(AgentOperation.XATTR, request, answer());
   }
@@ -173,7 +175,7 @@ final class AgentFiles implements FileSystem {
   @Override
   public void removeAttribute(String path, String name) {
     WireFieldsBuilder request =
-        attribute(path, Wire.XATTR_REMOVE).add(FieldTag.NAME, USER_SPACE + name);
+        attribute(path, Wire.XATTR_REMOVE).add(FieldTag.NAME, USER_NAMESPACE + name);
     client.call(AgentOperation.XATTR, request, answer());
   }
 
@@ -190,7 +192,7 @@ final class AgentFiles implements FileSystem {
     return unpack(path, archive, limits, 0);
   }
 
-  /** Unpacks an archive; {@code flags} as the protocol has them. */
+  /** Unpacks an archive; {@code flags} are those of TAR_IN in the protocol. */
   TreeSummary unpack(String path, InputStream archive, TreeLimits limits, int flags) {
     WireFieldsBuilder request =
         request(AgentOperation.TAR_IN, path)
@@ -207,8 +209,8 @@ final class AgentFiles implements FileSystem {
   }
 
   /**
-   * Sends {@code content} and waits for the result. When it fails the agent has undone it before
-   * this throws.
+   * Uploads {@code content} and waits for the result. On failure the agent has undone the change
+   * before this method throws.
    */
   private WireFields upload(LinkStream stream, InputStream content) {
     try {

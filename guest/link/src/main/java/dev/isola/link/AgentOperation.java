@@ -1,8 +1,8 @@
 package dev.isola.link;
 
 /**
- * What can be asked of the agent, with what may come back. Anything else on such a stream ends the
- * connection.
+ * Operations of the agent and the frame types allowed in reply. Any other frame on such a stream
+ * closes the connection.
  */
 enum AgentOperation {
   EXEC(1, Effect.MUTATING, Wire.RESPONSE, Wire.OUTPUT, Wire.GAP, Wire.CREDIT),
@@ -31,10 +31,10 @@ enum AgentOperation {
   DEADLINE(24, Effect.NONE),
   SHUTDOWN(25, Effect.MUTATING),
   KILL_ALL(26, Effect.MUTATING),
-  /** No request: a stream that the agent opened with INCOMING. */
+  /** Not a request: a stream that the agent opened with INCOMING. */
   INCOMING(0, Effect.NONE, Wire.DATA, Wire.EOF, Wire.CREDIT);
 
-  /** Whether it matters that an answer was lost. */
+  /** Whether an operation changes the sandbox. */
   enum Effect {
     NONE,
     MUTATING
@@ -58,12 +58,12 @@ enum AgentOperation {
     return value;
   }
 
-  /** Returns true when a lost answer leaves it open whether something changed. */
+  /** Returns true when the outcome is unknown if the reply is lost. */
   boolean isMutating() {
     return effect == Effect.MUTATING;
   }
 
-  /** Returns true when the answer is the content of files, which may be large. */
+  /** Returns true when the reply is file content, which may be large. */
   boolean isBulk() {
     return this == READ || this == TAR_OUT;
   }

@@ -9,8 +9,8 @@ import java.nio.channels.ClosedChannelException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A TCP connection inside the sandbox, dialled by us or accepted for us. Reading and writing may be
- * done by two threads; interrupting either closes the connection, as with any channel.
+ * A TCP connection inside the sandbox, dialed by the server or accepted by the agent. One thread
+ * may read while another writes; interrupting either closes the connection, as with any channel.
  */
 final class AgentPort implements PortDialing.Connection {
   static final int WINDOW = 256 * 1024;
@@ -25,7 +25,7 @@ final class AgentPort implements PortDialing.Connection {
     this.stream = stream;
   }
 
-  /** Dials {@code port} on the sandbox's loopback; returns when it is connected. */
+  /** Dials {@code port} on the sandbox's loopback interface. Returns when connected. */
   static AgentPort dial(AgentClient client, int port) {
     WireFieldsBuilder request = new WireFieldsBuilder(AgentOperation.DIAL).add(FieldTag.PORT, port);
     LinkStream stream = client.open(AgentOperation.DIAL, request, WINDOW);
@@ -39,12 +39,12 @@ final class AgentPort implements PortDialing.Connection {
     if (!target.hasRemaining()) {
       return 0;
     }
-    Frame now = current();
-    if (now == null) {
+    Frame current = current();
+    if (current == null) {
       return -1;
     }
-    int count = Math.min(target.remaining(), now.payload().length - at);
-    target.put(now.payload(), at, count);
+    int count = Math.min(target.remaining(), current.payload().length - at);
+    target.put(current.payload(), at, count);
     at += count;
     return count;
   }
@@ -61,8 +61,9 @@ final class AgentPort implements PortDialing.Connection {
       throw interrupted();
     }
     requireOpen();
-    CloseReason loss = stream.closeReason();
-    throw new IOException(loss == null ? "the peer closed the connection" : loss.message());
+    CloseReason closeReason = stream.closeReason();
+    throw new IOException(
+        closeReason == null ? "the peer closed the connection" : closeReason.message());
   }
 
   @Override
@@ -82,9 +83,9 @@ final class AgentPort implements PortDialing.Connection {
   }
 
   private @Nullable Frame current() throws IOException {
-    Frame now = frame;
-    if (now != null && at < now.payload().length) {
-      return now;
+    Frame current = frame;
+    if (current != null && at < current.payload().length) {
+      return current;
     }
     frame = null;
     at = 0;

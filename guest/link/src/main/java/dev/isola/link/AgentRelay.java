@@ -9,56 +9,57 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * Connections that processes of the sandbox make to a port of their loopback, handed to us. After a
- * drop it asks the agent again, until it is closed or the sandbox is gone.
+ * Accepts connections that guest processes make to a port of their loopback interface. After a
+ * dropped connection it asks the agent again, until it is closed or the sandbox is gone.
  */
 final class AgentRelay implements AutoCloseable {
-  private static final int MOST_AT_ONCE = 256;
+  private static final int MAX_CONNECTIONS = 256;
   private static final long PAUSE_MAX = Duration.ofSeconds(5).toNanos();
 
   private final AgentClient client;
   private final int port;
   private final Consumer<PortDialing.Connection> handler;
-  private final Semaphore places = new Semaphore(MOST_AT_ONCE);
+  private final Semaphore slots = new Semaphore(MAX_CONNECTIONS);
   private volatile LinkStream stream;
   private volatile boolean closed;
-  private final Thread keeper;
+  private final Thread listenThread;
 
   private AgentRelay(AgentClient client, int port, Consumer<PortDialing.Connection> handler) {
     this.client = client;
     this.port = port;
     this.handler = handler;
     this.stream = request();
-    this.keeper = Thread.ofVirtual().name("isola-link-relay-" + client.id()).unstarted(this::keep);
+    this.listenThread =
+        Thread.ofVirtual().name("isola-link-relay-" + client.id()).unstarted(this::listenLoop);
   }
 
   /** Returns once the agent listens. */
   static AgentRelay open(AgentClient client, int port, Consumer<PortDialing.Connection> handler) {
     AgentRelay relay = new AgentRelay(client, port, handler);
-    relay.keeper.start();
+    relay.listenThread.start();
     return relay;
   }
 
-  /** Stops listening; connections that are open go on. */
+  /** Stops listening; open connections continue. */
   @Override
   public void close() {
     closed = true;
     stream.cancel();
-    LockSupport.unpark(keeper);
+    LockSupport.unpark(listenThread);
   }
 
   private LinkStream request() {
     WireFieldsBuilder request =
         new WireFieldsBuilder(AgentOperation.RELAY).add(FieldTag.PORT, port);
-    LinkStream made = client.open(AgentOperation.RELAY, request, 0);
-    made.onIncoming(this::incoming);
-    made.awaitResponse(client.timeouts().responseTimeout());
-    return made;
+    LinkStream opened = client.open(AgentOperation.RELAY, request, 0);
+    opened.onIncoming(this::incoming);
+    opened.awaitResponse(client.timeouts().responseTimeout());
+    return opened;
   }
 
-  /** Called by the reading thread: must not wait. */
+  /** Runs on the reading thread and must not block. */
   private void incoming(LinkStream incoming) {
-    if (!places.tryAcquire()) {
+    if (!slots.tryAcquire()) {
       incoming.cancel();
       return;
     }
@@ -70,11 +71,11 @@ final class AgentRelay implements AutoCloseable {
       incoming.grantInitialCredit();
       handler.accept(connection);
     } finally {
-      places.release();
+      slots.release();
     }
   }
 
-  private void keep() {
+  private void listenLoop() {
     long pause = 0;
     while (!closed) {
       try {

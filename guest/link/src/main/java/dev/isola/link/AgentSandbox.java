@@ -32,9 +32,9 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A sandbox that is reached through its agent. A provider boots the agent, makes one of these with
- * a way to connect, and says what it declares. Nothing is connected before the first call; after a
- * drop the next call connects again.
+ * A sandbox reached through its agent. A provider boots the agent, then builds an instance with a
+ * connector and the capabilities it declares. The first call connects; after a dropped connection
+ * the next call reconnects.
  */
 public final class AgentSandbox implements Sandbox, AutoCloseable {
   private final AgentClient client;
@@ -48,19 +48,19 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   private AgentSandbox(Builder builder) {
     client =
         new AgentClient(
-            builder.id, builder.connector, builder.secret, builder.options, builder.causeOfDeath);
+            builder.id, builder.connector, builder.secret, builder.timeouts, builder.observedExit);
     executions = new AgentExecutions(client, builder.timeout);
     files = new AgentFiles(client);
     usage = builder.usage.apply(this::usage);
     written = builder.written;
     snapshotting = builder.snapshotting;
-    capabilities = capabilities(builder.declared, builder.extra);
+    capabilities = capabilities(builder.declared, builder.providerCapabilities);
   }
 
   /**
-   * Starts describing a sandbox.
+   * Returns a builder.
    *
-   * @param secret that the agent got in its boot record
+   * @param secret from the agent's boot record
    */
   public static Builder builder(SandboxId id, AgentConnector connector, Secret secret) {
     return new Builder(id, connector, secret);
@@ -92,32 +92,32 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   }
 
   /**
-   * Connects when there is no connection: both ends have proved themselves then, so there is no
-   * need to ask for more.
+   * Connects if there is no connection. The handshake authenticates both ends, so no further
+   * request is needed to know that the agent works.
    *
-   * @throws dev.isola.spi.error.SandboxException when no connection comes about
+   * @throws dev.isola.spi.error.SandboxException when no connection can be established
    */
   public void connect() {
     client.connection();
   }
 
   /**
-   * Connects when there is no connection, and returns how long the agent takes to answer.
+   * Connects if there is no connection, and returns the round-trip time to the agent.
    *
-   * @throws dev.isola.spi.error.SandboxException when it does not answer within the patience
+   * @throws dev.isola.spi.error.SandboxException when the agent does not answer in time
    */
   public Duration ping() {
     return client.connection().ping(client.timeouts().keepaliveTimeout());
   }
 
-  /** Kills every process but the agent; returns when none is left. */
+  /** Kills every process except the agent. Returns when none is left. */
   public void killAll() {
     WireFieldsBuilder request = new WireFieldsBuilder(AgentOperation.KILL_ALL);
     client.call(AgentOperation.KILL_ALL, request, client.timeouts().responseTimeout());
   }
 
   /**
-   * Makes the agent kill everything and end. The sandbox counts as destroyed afterwards. Does
+   * Makes the agent kill every process and exit. The sandbox counts as destroyed afterwards. Does
    * nothing when it is gone.
    */
   public void shutdown() {
@@ -126,66 +126,68 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
       client.callUninterrupted(
           AgentOperation.SHUTDOWN, request, client.timeouts().responseTimeout());
     } catch (Gone alreadyGone) {
-      // That is what was wanted.
+      // Already in the requested state.
     }
     markDestroyed("it was shut down");
   }
 
   /**
-   * Makes the agent kill everything and end, while the sandbox is kept: it is stopped from now on,
-   * and runs again once it is marked so.
+   * Makes the agent kill every process and exit, but keeps the sandbox: it is stopped until {@link
+   * #setState} marks it as running again.
    */
   public void stop() {
     stop(client.timeouts().responseTimeout());
   }
 
   /**
-   * Stops it likewise.
+   * Stops it in the same way.
    *
-   * @param patience how long its answer is waited for; it may be on its way through something that
-   *     ends with the sandbox
+   * @param timeout how long to wait for the reply, which may travel through a process that ends
+   *     with the sandbox
    */
-  public void stop(Duration patience) {
+  public void stop(Duration timeout) {
     AgentConnection connection = client.connection();
-    client.setState(SandboxState.STOPPED); // first, so that its end is not taken for the sandbox's
+    client.setState(
+        SandboxState
+            .STOPPED); // first, so that the agent's exit does not count as the end of the sandbox
     try {
       connection
           .request(AgentOperation.SHUTDOWN, new WireFieldsBuilder(AgentOperation.SHUTDOWN), 0)
-          .awaitEnd(patience);
+          .awaitEnd(timeout);
     } catch (SandboxException silent) {
-      // Who cannot be asked is ended by force; that is the provider's to do.
+      // The provider terminates an agent that does not answer.
     }
   }
 
-  /** Makes every call from now on throw {@link Gone}; everybody who waits is woken. */
-  public void markDestroyed(String why) {
-    client.markGone(why);
+  /** Makes every further call throw {@link Gone} and wakes all waiting callers. */
+  public void markDestroyed(String reason) {
+    client.markGone(reason);
   }
 
   /**
-   * Says that the provider froze or stopped the sandbox, or made it run again. While it does not
-   * run, every call is refused as a conflict.
+   * Records that the provider froze, stopped or resumed the sandbox. While it does not run, every
+   * call fails with a conflict.
    */
   public void setState(SandboxState now) {
     client.setState(now);
   }
 
   /**
-   * Has the agent listen on {@code port} of the sandbox's loopback and hand every connection to
-   * {@code handler}, each on a virtual thread of its own, at most 256 at once; the connection is
-   * closed when the handler returns. Closing stops the listening.
+   * Makes the agent listen on {@code port} of the sandbox's loopback interface. Each accepted
+   * connection is passed to {@code handler} on its own virtual thread, at most 256 at once, and is
+   * closed when the handler returns. Closing the result stops listening.
    */
   public AutoCloseable relay(int port, Consumer<PortDialing.Connection> handler) {
     return AgentRelay.open(client, port, handler);
   }
 
-  /** Lets go of the connection; the sandbox goes on. */
+  /** Closes the connection; the sandbox keeps running. */
   @Override
   public void close() {
     client.close();
   }
 
-  /** Returns the connections of this sandbox, for tests. */
+  /** Returns the client of this sandbox, for tests. */
   AgentClient client() {
     return client;
   }
@@ -197,21 +199,22 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
 
   private Map<Class<? extends Capability>, Capability> capabilities(
       Set<Class<? extends Capability>> declared,
-      Map<Class<? extends Capability>, Capability> extra) {
+      Map<Class<? extends Capability>, Capability> providerCapabilities) {
     Map<Class<? extends Capability>, Capability> found = new HashMap<>();
     for (Class<? extends Capability> type : declared) {
-      Capability given = extra.get(type);
-      Capability capability = given == null ? own(type) : given;
+      Capability provided = providerCapabilities.get(type);
+      Capability capability = provided == null ? agentCapability(type) : provided;
       if (!type.isInstance(capability)) {
         throw new IllegalArgumentException(
-            "declared, but neither given nor known to the agent: " + Capability.idOf(type));
+            "capability is declared, but neither the provider nor the agent implements it: "
+                + Capability.idOf(type));
       }
       found.put(type, capability);
     }
     return Map.copyOf(found);
   }
 
-  private @Nullable Capability own(Class<? extends Capability> type) {
+  private @Nullable Capability agentCapability(Class<? extends Capability> type) {
     if (type == Attaching.class) {
       return executions;
     } else if (type == Terminals.class) {
@@ -252,7 +255,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     }
   }
 
-  /** A count that was cut short is not a measurement. */
+  /** An incomplete count is not a measurement. */
   private static OptionalLong disk(WireFields fields) {
     return fields.number(FieldTag.DISK_PARTIAL, 0) != 0
         ? OptionalLong.empty()
@@ -266,19 +269,19 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     client.call(AgentOperation.DEADLINE, request, client.timeouts().responseTimeout());
   }
 
-  /** Describes a sandbox before it is made. */
+  /** Builds a sandbox. */
   public static final class Builder {
     private final SandboxId id;
     private final AgentConnector connector;
     private final Secret secret;
     private Set<Class<? extends Capability>> declared = Set.of();
-    private Map<Class<? extends Capability>, Capability> extra = Map.of();
+    private Map<Class<? extends Capability>, Capability> providerCapabilities = Map.of();
     private UnaryOperator<UsageReporting> usage = UnaryOperator.identity();
     private Supplier<Optional<ChangeTracking>> written = Optional::empty;
     private UnaryOperator<Snapshotting> snapshotting = UnaryOperator.identity();
     private Optional<Duration> timeout = Optional.empty();
-    private LinkTimeouts options = LinkTimeouts.DEFAULT;
-    private Supplier<Optional<Exit>> causeOfDeath = Optional::empty;
+    private LinkTimeouts timeouts = LinkTimeouts.DEFAULT;
+    private Supplier<Optional<Exit>> observedExit = Optional::empty;
 
     private Builder(SandboxId id, AgentConnector connector, Secret secret) {
       this.id = id;
@@ -286,62 +289,62 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
       this.secret = secret;
     }
 
-    /** Sets what the provider declares; nothing else is given out. */
+    /** Sets the capabilities that the provider declares; no others are available. */
     public Builder capabilities(Set<Class<? extends Capability>> types) {
       Set<Class<? extends Capability>> ofSandbox = new HashSet<>(types);
-      ofSandbox.remove(Volumes.class); // the provider's own
+      ofSandbox.remove(Volumes.class); // a capability of the provider, not of a sandbox
       declared = Set.copyOf(ofSandbox);
       return this;
     }
 
-    /** Adds capabilities that the provider itself brings, also in place of the agent's. */
-    public Builder providerCapabilities(Map<Class<? extends Capability>, Capability> given) {
-      extra = Map.copyOf(given);
+    /** Adds capabilities implemented by the provider; they replace those of the agent. */
+    public Builder providerCapabilities(Map<Class<? extends Capability>, Capability> capabilities) {
+      providerCapabilities = Map.copyOf(capabilities);
       return this;
     }
 
-    /** Sets how the agent's measurements are corrected by who knows better. */
+    /** Sets a decorator that corrects the agent's measurements by those of the host. */
     public Builder usageDecorator(UnaryOperator<UsageReporting> correction) {
       usage = correction;
       return this;
     }
 
-    /** Sets where the agent finds what the sandbox wrote; asked each time. */
+    /** Sets how the agent finds the files that the sandbox changed; evaluated for each capture. */
     public Builder changeTracking(Supplier<Optional<ChangeTracking>> files) {
       written = files;
       return this;
     }
 
-    /** Sets how what the agent takes of files is completed by the provider. */
+    /** Sets a decorator by which the provider completes the agent's captures. */
     public Builder snapshottingDecorator(UnaryOperator<Snapshotting> completion) {
       snapshotting = completion;
       return this;
     }
 
-    /** Sets the timeout of commands that have none of their own. */
+    /** Sets the timeout of commands without one. */
     public Builder commandTimeout(Optional<Duration> limit) {
       timeout = limit;
       return this;
     }
 
     /**
-     * Sets who is asked how commands ended when the sandbox is gone without a word; they are lost
-     * when nobody knows.
+     * Sets the source of the exit of commands whose sandbox ended without reporting one; when it is
+     * empty, they are lost.
      */
-    public Builder observedExit(Supplier<Optional<Exit>> witness) {
-      causeOfDeath = witness;
+    public Builder observedExit(Supplier<Optional<Exit>> exit) {
+      observedExit = exit;
       return this;
     }
 
-    public Builder timeouts(LinkTimeouts patience) {
-      options = patience;
+    public Builder timeouts(LinkTimeouts newTimeouts) {
+      timeouts = newTimeouts;
       return this;
     }
 
     /**
-     * Makes the sandbox without connecting.
+     * Builds the sandbox without connecting.
      *
-     * @throws IllegalArgumentException when something is declared that nobody provides
+     * @throws IllegalArgumentException when a declared capability has no implementation
      */
     public AgentSandbox build() {
       return new AgentSandbox(this);

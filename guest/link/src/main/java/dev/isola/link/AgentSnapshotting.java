@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** Pictures of a sandbox's files, taken by its agent. */
+/** Captures and restores the files of a sandbox through its agent. */
 record AgentSnapshotting(
     AgentClient client, AgentFiles files, Supplier<Optional<ChangeTracking>> changeTracking)
     implements Snapshotting {
@@ -41,7 +41,7 @@ record AgentSnapshotting(
               .get()
               .flatMap(ChangeTracking::imageDiff)
               .orElseThrow(
-                  () -> Capability.unsupported("this provider", "telling changes of an image"));
+                  () -> Capability.unsupported("this provider", "detecting changes of an image"));
       switch (changes) {
         case ChangeTracking.OverlayDiff(var upper, var image, var _) ->
             request.add(FieldTag.LAYER, upper).add(FieldTag.IMAGE, image);

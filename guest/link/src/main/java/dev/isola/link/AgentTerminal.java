@@ -5,10 +5,7 @@ import dev.isola.spi.error.NotFound;
 import dev.isola.spi.exec.Terminal;
 import dev.isola.spi.exec.TerminalSize;
 
-/**
- * A command on a terminal under the agent. Typing goes on after a drop; what was under way may be
- * lost.
- */
+/** An execution on a terminal. Input continues after a reconnect; bytes in flight may be lost. */
 final class AgentTerminal extends AgentExecution implements Terminal {
   AgentTerminal(AgentClient client, LinkStream stream, StartInfo start, long position) {
     super(client, stream, start, position);
@@ -27,7 +24,7 @@ final class AgentTerminal extends AgentExecution implements Terminal {
     try {
       client().call(AgentOperation.RESIZE, request, client().timeouts().responseTimeout());
     } catch (Gone | NotFound nothingLeft) {
-      // A terminal that is gone has no size.
+      // A terminal that is gone cannot be resized.
     }
   }
 

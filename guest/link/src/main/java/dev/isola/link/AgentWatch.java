@@ -7,8 +7,8 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A watch by the agent. After a drop it watches again and reports an overflow, since changes may
- * have been missed.
+ * A watch served by the agent. After a dropped connection it watches again and reports an overflow,
+ * since changes may have been missed.
  */
 final class AgentWatch implements Watch {
   private static final int WINDOW = 256 * 1024;
@@ -16,7 +16,7 @@ final class AgentWatch implements Watch {
   private final AgentClient client;
   private final String path;
   private final boolean recursive;
-  private final ReentrantLock taking = new ReentrantLock();
+  private final ReentrantLock reading = new ReentrantLock();
   private volatile LinkStream stream;
   private volatile boolean ended;
 
@@ -33,42 +33,42 @@ final class AgentWatch implements Watch {
   }
 
   @Override
-  public Optional<FileChange> next(Duration patience) {
-    taking.lock();
+  public Optional<FileChange> next(Duration timeout) {
+    reading.lock();
     try {
-      return take(patience);
+      return nextLocked(timeout);
     } finally {
-      taking.unlock();
+      reading.unlock();
     }
   }
 
-  private Optional<FileChange> take(Duration patience) {
+  private Optional<FileChange> nextLocked(Duration timeout) {
     if (ended) {
       return Optional.empty();
     }
-    LinkStream now = stream;
-    CloseReason loss = now.closeReason();
-    if (loss != null && loss.isRecoverable()) {
+    LinkStream current = stream;
+    CloseReason closeReason = current.closeReason();
+    if (closeReason != null && closeReason.isRecoverable()) {
       return Optional.of(watchAgain());
     }
     Frame frame;
     try {
-      frame = now.next(patience.isPositive() ? patience : Duration.ofNanos(1));
+      frame = current.next(timeout.isPositive() ? timeout : Duration.ofNanos(1));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw CloseReason.cancelled(client.id(), "watching");
     } catch (RuntimeException e) {
-      loss = now.closeReason();
+      closeReason = current.closeReason();
       if (ended) {
         return Optional.empty();
       }
-      if (loss == null || !loss.isRecoverable()) {
+      if (closeReason == null || !closeReason.isRecoverable()) {
         ended = true;
         throw e;
       }
       return Optional.of(watchAgain());
     }
-    return frame == null ? Optional.empty() : change(now, frame);
+    return frame == null ? Optional.empty() : change(current, frame);
   }
 
   @Override

@@ -1,23 +1,23 @@
 package dev.isola.link;
 
-/** Opens the stream of an execution that runs already. */
+/** Attaches to an existing execution. */
 final class AttachRequest {
   /**
-   * How much of its output may wait here for one who does not read. Less than for who started it:
-   * many may be attached, and most of them only look.
+   * Output buffered for a reader that does not keep up. Smaller than for the initial stream: many
+   * readers may be attached, and most of them only observe.
    */
   private static final int WINDOW = 256 * 1024;
 
   private AttachRequest() {}
 
-  /** Attaches at {@code offset} and reads over the head. */
+  /** Attaches at {@code offset} and consumes the response. */
   static LinkStream open(AgentClient client, long execution, long offset) {
     LinkStream stream = send(client, execution, offset);
     stream.awaitResponse(client.timeouts().responseTimeout());
     return stream;
   }
 
-  /** Attaches at {@code offset}; the head is still to be read. */
+  /** Attaches at {@code offset}; the caller reads the response. */
   static LinkStream send(AgentClient client, long execution, long offset) {
     WireFieldsBuilder request =
         new WireFieldsBuilder(AgentOperation.ATTACH)

@@ -13,17 +13,15 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What an agent is told before it listens, over a descriptor that only it can read. Made by a
- * provider, written to the agent's boot descriptor, then thrown away: it holds the secret.
+ * Configuration of an agent, passed to it over a descriptor that only it can read, before it
+ * listens. A provider builds it, writes it to the agent's boot descriptor and discards it, because
+ * it holds the secret.
  */
 public final class BootRecord {
-  /**
-   * Whether the agent puts itself and its commands into namespaces of its own, with {@code
-   * --detach}.
-   */
+  /** Whether the agent puts itself and its commands into new namespaces, with {@code --detach}. */
   public enum Namespaces {
     NONE(0),
-    /** A pid and a mount namespace if they can be had; the agent's {@code ready} line tells. */
+    /** A pid and a mount namespace if available; the agent's {@code ready} line reports which. */
     IF_POSSIBLE(1),
     REQUIRED(2);
 
@@ -44,7 +42,7 @@ public final class BootRecord {
     System.arraycopy(fields, 0, encoded, 4, fields.length);
   }
 
-  /** Returns a fresh secret of 32 random bytes. */
+  /** Returns a new secret of 32 random bytes. */
   public static Secret newSecret() {
     byte[] bytes = new byte[Wire.SECRET_SIZE];
     new SecureRandom().nextBytes(bytes);
@@ -52,16 +50,16 @@ public final class BootRecord {
   }
 
   /**
-   * Returns a record for a sandbox that was booted with {@code encoded} before.
+   * Returns a record to restart a sandbox that was booted with {@code encoded}.
    *
-   * @param made when that was, by the clock of the machine that the sandbox is on: what is older on
-   *     its disk is not counted as written
-   * @throws IllegalArgumentException when it is no record
+   * @param made when the sandbox was created, by the clock of its machine; files that changed
+   *     earlier do not count as written
+   * @throws IllegalArgumentException when {@code encoded} is not a boot record
    */
   public static byte[] forRestart(byte[] encoded, Instant made) {
     int length = encoded.length - 4;
     if (length < 0 || Wire.getInt(encoded, 0) != length) {
-      throw new IllegalArgumentException("this is no boot record");
+      throw new IllegalArgumentException("not a boot record");
     }
     long nanos =
         Math.addExact(Math.multiplyExact(made.getEpochSecond(), 1_000_000_000L), made.getNano());
@@ -73,15 +71,15 @@ public final class BootRecord {
   }
 
   /**
-   * Starts a record.
+   * Returns a builder.
    *
-   * @throws IllegalArgumentException when the secret has not 32 bytes
+   * @throws IllegalArgumentException when the secret does not have 32 bytes
    */
   public static Builder builder(SandboxId id, Secret secret) {
     return new Builder(id, secret);
   }
 
-  /** Returns the bytes to write to the boot descriptor; they contain the secret. */
+  /** Returns the bytes to write to the boot descriptor. They contain the secret. */
   public byte[] encode() {
     return encoded.clone();
   }
@@ -91,7 +89,7 @@ public final class BootRecord {
     return "boot record of sandbox " + id + ", ***";
   }
 
-  /** Collects the fields of a record. */
+  /** Builds a boot record. */
   public static final class Builder {
     private final SandboxId id;
     private final WireFieldsBuilder fields = new WireFieldsBuilder();
@@ -99,7 +97,8 @@ public final class BootRecord {
     private Builder(SandboxId id, Secret secret) {
       byte[] key = secret.reveal();
       if (key.length != Wire.SECRET_SIZE) {
-        throw new IllegalArgumentException("an agent's secret has 32 bytes, not " + key.length);
+        throw new IllegalArgumentException(
+            "an agent's secret must have 32 bytes, but has " + key.length);
       }
       this.id = id;
       fields.add(FieldTag.SECRET, key).add(FieldTag.SANDBOX, id.value());
@@ -111,7 +110,7 @@ public final class BootRecord {
       return this;
     }
 
-    /** Confines file operations beneath {@code root}, which callers call {@code mount}. */
+    /** Confines file operations beneath {@code root}, which requests name {@code mount}. */
     public Builder confine(Path root, String mount) {
       fields.add(FieldTag.ROOT, root.toString()).add(FieldTag.MOUNT, mount);
       return this;
@@ -123,7 +122,7 @@ public final class BootRecord {
       return this;
     }
 
-    /** Names a folder that was made for the sandbox, so that it is its user's. */
+    /** Names a folder created for the sandbox, which the agent gives to the sandbox's user. */
     public Builder workspace(Optional<String> folder) {
       fields.add(FieldTag.WORKSPACE, folder);
       return this;
@@ -135,21 +134,21 @@ public final class BootRecord {
       return this;
     }
 
-    /** Adds to the environment that every command starts from. */
+    /** Adds to the environment of every command. */
     public Builder env(Map<String, String> variables) {
       variables.forEach((key, value) -> fields.add(FieldTag.ENV, key + "=" + value));
       return this;
     }
 
-    /** Sets the deadline, from when the agent reads the record. */
+    /** Sets the deadline, counted from when the agent reads the record. */
     public Builder deadline(Duration fromStart) {
       fields.add(FieldTag.TIMEOUT_MS, Math.max(1, fromStart.toMillis()));
       return this;
     }
 
-    /** Sets how long the agent goes on with no server connected. */
-    public Builder linger(Duration patience) {
-      fields.add(FieldTag.LINGER_MS, patience.toMillis());
+    /** Sets how long the agent keeps running without a connected server. */
+    public Builder linger(Duration timeout) {
+      fields.add(FieldTag.LINGER_MS, timeout.toMillis());
       return this;
     }
 
@@ -158,7 +157,7 @@ public final class BootRecord {
       return this;
     }
 
-    /** Adds a mount to make in the mount namespace before serving. */
+    /** Adds a bind mount to create in the mount namespace before serving. */
     public Builder bind(Path source, String destination, boolean readOnly) {
       byte[] from = source.toString().getBytes(UTF_8);
       byte[] to = destination.getBytes(UTF_8);
@@ -185,15 +184,15 @@ public final class BootRecord {
       return this;
     }
 
-    /** Has the agent refuse system calls that no command of a sandbox needs. */
+    /** Makes the agent refuse system calls that no command needs. */
     public Builder seccomp(boolean setuidFiles) {
       fields.add(FieldTag.SECCOMP, setuidFiles ? 1 : 2);
       return this;
     }
 
     /**
-     * Has the agent hide system calls that PRoot does not know, so that programs use older ones,
-     * which it does. Refuses nothing.
+     * Makes the agent hide system calls that PRoot does not support, so that programs fall back to
+     * older ones. Refuses nothing.
      */
     public Builder hideNewSyscalls() {
       fields.add(FieldTag.SECCOMP, 3);
@@ -201,23 +200,23 @@ public final class BootRecord {
     }
 
     /**
-     * Sets how much may be written to what lies in {@code /.isola/layer} of the sandbox; where
-     * there is no such folder, to its root.
+     * Limits how much the sandbox may write beneath {@code /.isola/layer}, or to its root when that
+     * folder does not exist.
      */
     public Builder diskLimit(long bytes) {
       fields.add(FieldTag.DISK_LIMIT, bytes);
       return this;
     }
 
-    /** Sets how many processes commands may start, for an agent that has a pid namespace. */
+    /** Limits how many processes commands may start; requires an agent with a pid namespace. */
     public Builder processLimit(int count) {
       fields.add(FieldTag.PROCESS_LIMIT, count);
       return this;
     }
 
     /**
-     * Sets how many processors a command runs on, of those the agent may use: the number that
-     * programs find when they ask how many there are.
+     * Sets on how many of the agent's processors a command runs, which is the number that programs
+     * detect.
      */
     public Builder processors(int count) {
       fields.add(FieldTag.PROCESSORS, count);
@@ -225,23 +224,21 @@ public final class BootRecord {
     }
 
     /**
-     * Has the agent serve {@code sudo} to members of the groups {@code sudo} and {@code wheel}, as
-     * soon as the sandbox has one, where set-user-id programs do not work.
+     * Makes the agent serve {@code sudo} to members of the groups {@code sudo} and {@code wheel}
+     * where set-user-id programs do not work.
      */
     public Builder sudo() {
       fields.add(FieldTag.SUDO, 1);
       return this;
     }
 
-    /** Sets a file that the agent holds an exclusive {@code flock} on while it lives. */
+    /** Sets a file on which the agent holds an exclusive {@code flock} while it lives. */
     public Builder lock(Path file) {
       fields.add(FieldTag.LOCK, file.toString());
       return this;
     }
 
-    /**
-     * Adds a limit that every command starts from; {@code kind} is Linux's number of the RLIMIT.
-     */
+    /** Adds a resource limit of every command; {@code kind} is the Linux number of the RLIMIT. */
     public Builder rlimit(int kind, long soft, long hard) {
       byte[] value = new byte[17];
       value[0] = (byte) kind;

@@ -4,57 +4,57 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 
 /**
- * Memory outside the heap for large frames, so that sockets and files fill and empty it without a
- * copy in between. It is costly to get and the collector is slow to give it back, hence a few
- * blocks serve everybody; who comes when they are all in use gets one on the heap.
+ * Pool of direct buffers for large frames, so that sockets and files transfer bytes without an
+ * extra copy. Direct memory is expensive to allocate and slow to be reclaimed, so all connections
+ * share a few buffers; when all are in use, callers get a heap buffer.
  *
- * <p>Bytes of one sandbox must not show up in another: whoever gives a block back must be the only
- * one who still has it.
+ * <p>Bytes of one sandbox must not leak into another: a caller that releases a buffer must hold its
+ * only reference.
  */
 final class BufferPool {
-  /** A block holds the largest frame. */
+  /** A buffer holds the largest frame. */
   static final int SIZE = Wire.HEADER + Wire.FRAME_MAX;
 
-  /** A frame from this size on is worth a block. */
+  /** Smallest frame that uses a pooled buffer. */
   static final int MIN_FRAME = 64 * 1024;
 
   static final BufferPool SHARED = new BufferPool(64);
 
-  private final int most;
-  private final ArrayDeque<ByteBuffer> spare = new ArrayDeque<>();
-  private int made;
+  private final int maxBuffers;
+  private final ArrayDeque<ByteBuffer> free = new ArrayDeque<>();
+  private int allocated;
 
-  BufferPool(int most) {
-    this.most = most;
+  BufferPool(int maxBuffers) {
+    this.maxBuffers = maxBuffers;
   }
 
-  /** Returns an empty block. */
+  /** Returns an empty buffer. */
   ByteBuffer acquire() {
-    synchronized (spare) {
-      ByteBuffer block = spare.poll();
+    synchronized (free) {
+      ByteBuffer block = free.poll();
       if (block != null) {
         return block.clear();
       }
-      if (made == most) {
+      if (allocated == maxBuffers) {
         return ByteBuffer.allocate(SIZE);
       }
-      made++;
+      allocated++;
     }
     return ByteBuffer.allocateDirect(SIZE);
   }
 
-  /** Returns how many are not back yet, for tests that look whether all come back. */
+  /** Returns how many pooled buffers are in use, for tests that check for leaks. */
   int inUse() {
-    synchronized (spare) {
-      return made - spare.size();
+    synchronized (free) {
+      return allocated - free.size();
     }
   }
 
-  /** Takes a block back; any other buffer is left alone. */
+  /** Returns a buffer to the pool; ignores heap buffers. */
   void release(ByteBuffer block) {
     if (block.isDirect()) {
-      synchronized (spare) {
-        spare.push(block);
+      synchronized (free) {
+        free.push(block);
       }
     }
   }

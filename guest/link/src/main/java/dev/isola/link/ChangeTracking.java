@@ -6,30 +6,30 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Where an agent finds what its sandbox wrote.
+ * Tells the agent how to find the files that its sandbox changed.
  *
- * @param changes of its image, where they can be told
- * @param folders the sandbox's own, whole
+ * @param imageDiff how to find changes of its image, if that is possible
+ * @param folders of the sandbox that are captured whole
  */
 public record ChangeTracking(Optional<ImageDiff> imageDiff, List<String> folders) {
-  /** How an agent tells changes of an image. */
+  /** How the agent finds changes of an image. */
   public sealed interface ImageDiff {
     /** Returns the digest of the image. */
     String digest();
   }
 
   /**
-   * By the names that an overlay keeps.
+   * Finds changes by the names in the upper folder of an overlay.
    *
-   * @param upper the folder inside that has what was written
-   * @param image the folder inside that has the image unchanged
+   * @param upper the overlay's upper folder, as seen inside the sandbox
+   * @param image the unchanged image, as seen inside the sandbox
    */
   public record OverlayDiff(String upper, String image, String digest) implements ImageDiff {}
 
   /**
-   * By the time of last change. The provider has to tell what was removed.
+   * Finds changes by ctime. The provider has to report removed files.
    *
-   * @param from when the sandbox was made
+   * @param from when the sandbox was created
    */
   public record TimestampDiff(Instant from, String digest) implements ImageDiff {}
 

@@ -6,27 +6,27 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 
 /**
- * Why a connection is closed.
+ * Reason why a connection is closed.
  *
- * @param why a sentence for a person
+ * @param message explains it to the operator
  */
 record CloseReason(Kind kind, String message) {
   enum Kind {
-    /** By us, on purpose. */
+    /** Closed on purpose by this side. */
     CLOSED,
     /** The channel ended or failed. */
     DROPPED,
-    /** The agent stayed silent. */
+    /** The agent did not answer. */
     SILENT,
-    /** The agent broke the protocol. */
+    /** The agent violated the protocol. */
     VIOLATION,
     /** Another server took over. */
     REPLACED,
-    /** The agent said that it ends. */
+    /** The agent announced its end. */
     GONE
   }
 
-  /** Returns true when connecting again is worth a try on behalf of a call that is under way. */
+  /** Returns true when a pending call should try to reconnect. */
   boolean isRecoverable() {
     return switch (kind) {
       case DROPPED, SILENT -> true;
@@ -34,42 +34,45 @@ record CloseReason(Kind kind, String message) {
     };
   }
 
-  /** Returns what a caller sees whose answer will not come. */
-  SandboxException exception(SandboxId id, boolean changes) {
+  /** Returns the exception for a caller whose reply was lost. */
+  SandboxException exception(SandboxId id, boolean mutating) {
     if (kind == Kind.GONE) {
       return gone(id, message);
     }
-    if (changes) {
+    if (mutating) {
       return Fault.of(
               ErrorCode.OUTCOME_UNKNOWN,
-              "the answer was lost: " + message,
-              "look at the sandbox before repeating it; it may have happened")
+              "the reply was lost: " + message,
+              "check the sandbox before retrying; the operation may have taken effect")
           .sandbox(id)
           .exception();
     }
     return unreachable(id, message);
   }
 
-  static SandboxException gone(SandboxId id, String why) {
+  static SandboxException gone(SandboxId id, String reason) {
     return Fault.of(
             ErrorCode.SANDBOX_DESTROYED,
-            "sandbox " + id + " is gone: " + why,
+            "sandbox " + id + " is gone: " + reason,
             "create a new sandbox")
         .sandbox(id)
         .exception();
   }
 
-  static SandboxException unreachable(SandboxId id, String why) {
+  static SandboxException unreachable(SandboxId id, String reason) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "the agent of sandbox " + id + " cannot be reached: " + why,
-            "try again; if it stays, destroy the sandbox")
+            "the agent of sandbox " + id + " cannot be reached: " + reason,
+            "try again; if the problem persists, destroy the sandbox")
         .sandbox(id)
         .exception();
   }
 
-  static SandboxException cancelled(SandboxId id, String what) {
-    return Fault.of(ErrorCode.CANCELLED, what + " was interrupted", "repeat it if it was not meant")
+  static SandboxException cancelled(SandboxId id, String operation) {
+    return Fault.of(
+            ErrorCode.CANCELLED,
+            operation + " was interrupted",
+            "retry if the cancellation was not intended")
         .sandbox(id)
         .exception();
   }

@@ -2,18 +2,18 @@ package dev.isola.link;
 
 import java.io.IOException;
 
-/** Says that a connection was lost before it was greeted. */
+/** Thrown when a connection is lost before the handshake completes. */
 final class ConnectionLostException extends IOException {
   private static final long serialVersionUID = 1L;
 
-  private final transient CloseReason loss;
+  private final transient CloseReason reason;
 
-  ConnectionLostException(CloseReason loss) {
-    super(loss.message());
-    this.loss = loss;
+  ConnectionLostException(CloseReason reason) {
+    super(reason.message());
+    this.reason = reason;
   }
 
   CloseReason reason() {
-    return loss;
+    return reason;
   }
 }

@@ -12,8 +12,8 @@ import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * DATA frames as an input stream. A failure of the sandbox is a {@link
- * dev.isola.spi.error.SandboxException}; closing early cancels.
+ * DATA frames as an input stream. A failure of the sandbox throws a {@link
+ * dev.isola.spi.error.SandboxException}; closing early cancels the stream.
  */
 final class DataFrameInputStream extends InputStream {
   static final int WINDOW = 4 * 1024 * 1024;
@@ -22,10 +22,10 @@ final class DataFrameInputStream extends InputStream {
   private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
 
   private final LinkStream stream;
-  private final Duration patience;
+  private final Duration timeout;
 
-  /** For one at a time: a block that was given back is somebody else's. */
-  private final Semaphore turn = new Semaphore(1);
+  /** Held by the one reader: a released buffer may already belong to another connection. */
+  private final Semaphore reading = new Semaphore(1);
 
   private @Nullable Frame frame;
   private ByteBuffer content = EMPTY;
@@ -33,14 +33,14 @@ final class DataFrameInputStream extends InputStream {
   private byte @Nullable [] result;
   private volatile boolean closed;
 
-  private DataFrameInputStream(LinkStream stream, Duration patience) {
+  private DataFrameInputStream(LinkStream stream, Duration timeout) {
     this.stream = stream;
-    this.patience = patience;
+    this.timeout = timeout;
   }
 
-  /** Starts with the first content, so that a refusal is thrown here and not while reading. */
-  static DataFrameInputStream open(LinkStream stream, Duration patience) {
-    DataFrameInputStream input = new DataFrameInputStream(stream, patience);
+  /** Waits for the first content, so that a refusal is thrown here and not while reading. */
+  static DataFrameInputStream open(LinkStream stream, Duration timeout) {
+    DataFrameInputStream input = new DataFrameInputStream(stream, timeout);
     input.fetch();
     return input;
   }
@@ -57,33 +57,33 @@ final class DataFrameInputStream extends InputStream {
     if (length == 0 && !closed) {
       return 0;
     }
-    turn.acquireUninterruptibly();
+    reading.acquireUninterruptibly();
     try {
-      if (!more()) {
+      if (!hasContent()) {
         return -1;
       }
       int count = Math.min(length, content.remaining());
       content.get(bytes, offset, count);
       return count;
     } finally {
-      leave();
+      endRead();
     }
   }
 
-  /** Hands on whole frames: no more writes than frames, and to a file without a copy in between. */
+  /** Passes on whole frames, one write each; writes to a file without an extra copy. */
   @Override
   public long transferTo(OutputStream out) throws IOException {
     Sink sink = Sink.of(out);
     long moved = 0;
-    turn.acquireUninterruptibly();
+    reading.acquireUninterruptibly();
     try {
-      while (more()) {
+      while (hasContent()) {
         moved += content.remaining();
         sink.write(content);
       }
       return moved;
     } finally {
-      leave();
+      endRead();
     }
   }
 
@@ -96,32 +96,32 @@ final class DataFrameInputStream extends InputStream {
   public void close() {
     closed = true;
     stream.cancelAndDiscard();
-    giveBack();
+    releaseIfIdle();
   }
 
-  /** Gives the current frame back, unless somebody is at it, who will do so. */
-  private void giveBack() {
-    if (turn.tryAcquire()) {
+  /** Releases the current frame, unless a reader is active, which then releases it. */
+  private void releaseIfIdle() {
+    if (reading.tryAcquire()) {
       release();
-      turn.release();
+      reading.release();
     }
   }
 
-  private void leave() {
-    turn.release();
+  private void endRead() {
+    reading.release();
     if (closed) {
-      giveBack();
+      releaseIfIdle();
     }
   }
 
   /**
-   * Returns what the agent said at the end.
+   * Returns the fields of END.
    *
    * @throws IllegalStateException when the end was not reached
    */
   WireFields result() {
     if (result == null) {
-      throw new IllegalStateException("it was not read to its end");
+      throw new IllegalStateException("the stream was not read to its end");
     }
     try {
       return WireFields.parse(result);
@@ -130,8 +130,8 @@ final class DataFrameInputStream extends InputStream {
     }
   }
 
-  /** Waits for content; false at the end. */
-  private boolean more() throws IOException {
+  /** Waits for content. Returns false at the end. */
+  private boolean hasContent() throws IOException {
     if (closed) {
       throw new IOException("the stream is closed");
     }
@@ -144,7 +144,7 @@ final class DataFrameInputStream extends InputStream {
   private void fetch() {
     release();
     while (!ended && frame == null) {
-      Frame next = stream.nextOrFail(patience);
+      Frame next = stream.nextOrFail(timeout);
       switch (next.type()) {
         case Wire.DATA -> {
           frame = next;
@@ -156,7 +156,7 @@ final class DataFrameInputStream extends InputStream {
         }
         case Wire.ERROR -> throw stream.error(next).exception(stream.connection().id());
         default -> {
-          // EOF, which END follows, or the head of the answer.
+          // EOF, which END follows, or RESPONSE.
         }
       }
     }
@@ -170,16 +170,17 @@ final class DataFrameInputStream extends InputStream {
     }
   }
 
-  /** Where content goes. */
+  /** Destination of the content. */
   private interface Sink {
     void write(ByteBuffer content) throws IOException;
 
     static Sink of(OutputStream out) {
-      // A class made from it may do more in write() than its channel knows of.
+      // A subclass may override write(), which writing to the channel would bypass.
       if (out.getClass() == FileOutputStream.class) {
         FileChannel channel = ((FileOutputStream) out).getChannel();
         return content -> {
-          // In pieces as cp does: more at once asks the kernel for larger blocks, which are scarce.
+          // In pieces, as cp does: larger writes need larger contiguous kernel allocations, which
+          // are scarce.
           int end = content.limit();
           while (content.position() < end) {
             channel.write(content.limit(Math.min(end, content.position() + PIECE)));

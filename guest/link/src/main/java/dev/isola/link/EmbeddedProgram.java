@@ -17,19 +17,19 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A static executable that travels inside a jar and runs from a folder.
+ * A static executable embedded in a jar and installed into a folder.
  *
- * @param title what messages call it
+ * @param title its name in messages
  * @param source the folder in which {@code make} builds it
- * @param resources where its jar has it, one folder for each architecture beneath
- * @param name the name of the file
+ * @param resources its location in the jar, with one subfolder for each architecture
+ * @param name the file name
  */
 public record EmbeddedProgram(String title, String source, String resources, String name) {
 
   /**
-   * Puts the executable for this machine into {@code folder}, once: the name bears the hash of its
-   * content, so that versions live side by side and one that runs is never overwritten. May be
-   * called by several processes at once.
+   * Installs the executable for this machine into {@code folder}, once. Its name contains the hash
+   * of its content, so that versions coexist and a running one is never overwritten. Several
+   * processes may call this concurrently.
    *
    * @return the executable, mode 0755
    * @throws dev.isola.spi.error.ProviderUnavailable when there is none for this machine, or it
@@ -52,7 +52,7 @@ public record EmbeddedProgram(String title, String source, String resources, Str
     }
   }
 
-  /** Returns the architecture as {@code uname -m} calls it. */
+  /** Returns the architecture as reported by {@code uname -m}. */
   private static String architecture() {
     String name = System.getProperty("os.arch", "").toLowerCase(Locale.ROOT);
     return name.equals("amd64") ? "x86_64" : name;
@@ -63,8 +63,8 @@ public record EmbeddedProgram(String title, String source, String resources, Str
     try (InputStream in = EmbeddedProgram.class.getClassLoader().getResourceAsStream(resource)) {
       if (in == null) {
         throw unavailable(
-            "there is no " + title + " for linux-" + architecture,
-            "build it on such a machine (make -C "
+            "no " + title + " for linux-" + architecture,
+            "build it on a machine of that architecture (make -C "
                 + source
                 + ") and put it on the class path as "
                 + resource,
@@ -72,7 +72,7 @@ public record EmbeddedProgram(String title, String source, String resources, Str
       }
       return in.readAllBytes();
     } catch (IOException e) {
-      throw unavailable("the " + title + " cannot be read: " + e.getMessage(), "build it again", e);
+      throw unavailable("the " + title + " cannot be read: " + e.getMessage(), "rebuild it", e);
     }
   }
 
@@ -105,7 +105,7 @@ public record EmbeddedProgram(String title, String source, String resources, Str
   }
 
   private static SandboxException unavailable(
-      String what, String remedy, @Nullable Throwable cause) {
-    return Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, what, remedy).exception(cause);
+      String problem, String remedy, @Nullable Throwable cause) {
+    return Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, problem, remedy).exception(cause);
   }
 }

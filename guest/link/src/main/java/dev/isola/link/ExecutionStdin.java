@@ -57,10 +57,10 @@ final class ExecutionStdin extends OutputStream {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted while writing to the command");
     }
-    CloseReason loss = target.closeReason();
+    CloseReason closeReason = target.closeReason();
     throw new IOException(
-        loss == null
+        closeReason == null
             ? "the command has ended or closed its standard input"
-            : "the connection was lost and with it perhaps input: " + loss.message());
+            : "the connection was lost and input may be missing: " + closeReason.message());
   }
 }

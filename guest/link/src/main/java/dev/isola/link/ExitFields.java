@@ -9,11 +9,11 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 
-/** Reads how a command ended. */
+/** Parses how a command ended. */
 final class ExitFields {
   private ExitFields() {}
 
-  /** Reads which limits were met; names this version does not know are not for it. */
+  /** Returns the limits that were reached; ignores names that this version does not know. */
   static Set<LimitKind> limitsMet(WireFields fields) {
     Set<LimitKind> met = EnumSet.noneOf(LimitKind.class);
     for (String name : fields.texts(FieldTag.LIMIT)) {
@@ -27,9 +27,9 @@ final class ExitFields {
   }
 
   /**
-   * Reads the EXIT fields.
+   * Parses the EXIT fields.
    *
-   * @param timeout the command's, where it is known; otherwise a timeout is told by how long it ran
+   * @param timeout of the command, if known; otherwise its duration is used
    */
   static Exit exit(WireFields fields, Optional<Duration> timeout) {
     int kind = fields.range(FieldTag.EXIT_KIND, 0, 255);

@@ -1,6 +1,6 @@
 package dev.isola.link;
 
-/** The field tags of the guest protocol: a transcription of PROTOCOL.md; change both together. */
+/** Field tags of the guest protocol: a transcription of PROTOCOL.md; change both together. */
 final class FieldTag {
   static final int MAGIC = 1;
   static final int VERSION_MIN = 2;

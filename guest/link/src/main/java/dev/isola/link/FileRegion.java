@@ -8,8 +8,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of one frame that is still in a file. Where the channel can, the kernel passes it on
- * and its bytes never come here.
+ * Content of one frame that is still in a file. If the channel supports it, the kernel transfers
+ * the bytes without copying them into this process.
  */
 final class FileRegion {
   private static final int PIECE = 64 * 1024;
@@ -17,17 +17,21 @@ final class FileRegion {
   private final FileChannel file;
   private final long position;
   private final int count;
-  private final Consumer<@Nullable IOException> whenDone;
+  private final Consumer<@Nullable IOException> onRelease;
   private @Nullable IOException failure;
 
   /**
-   * @param whenDone called once, when the file is not needed any more, with what was wrong with it
+   * Creates a region of a file.
+   *
+   * @param onRelease called once, when the file is no longer needed, with the error that occurred
+   *     while reading it
    */
-  FileRegion(FileChannel file, long position, int count, Consumer<@Nullable IOException> whenDone) {
+  FileRegion(
+      FileChannel file, long position, int count, Consumer<@Nullable IOException> onRelease) {
     this.file = file;
     this.position = position;
     this.count = count;
-    this.whenDone = whenDone;
+    this.onRelease = onRelease;
   }
 
   int count() {
@@ -35,8 +39,8 @@ final class FileRegion {
   }
 
   /**
-   * Writes as many bytes as the header before them said. Where the file fails or has become shorter
-   * the rest is zeros, so that only this stream suffers and not the whole connection.
+   * Writes as many bytes as the frame header announced. Pads with zeros when the file fails or has
+   * become shorter, so that only this stream fails and not the whole connection.
    *
    * @throws IOException when the channel fails
    */
@@ -51,20 +55,20 @@ final class FileRegion {
     }
   }
 
-  /** Lets go of the file, whether it was written or not. */
+  /** Releases the file, whether it was written or not. */
   void release() {
-    whenDone.accept(failure);
+    onRelease.accept(failure);
   }
 
   private int transfer(AgentChannel channel, int sent) {
     try {
       return (int) channel.transfer(file, position + sent, count - sent);
     } catch (IOException e) {
-      return 0; // Whichever of the two has failed fails again below.
+      return 0; // Reading or writing below reports which of the two failed.
     }
   }
 
-  /** Goes the long way for a piece, which waits where the channel is full. */
+  /** Copies a piece through memory; blocks while the channel is full. */
   private int copy(AgentChannel channel, int sent) throws IOException {
     ByteBuffer piece = BufferPool.SHARED.acquire().limit(Math.min(PIECE, count - sent));
     try {
@@ -84,7 +88,7 @@ final class FileRegion {
       if (read > 0) {
         return read;
       }
-      failure = new EOFException("the file became shorter while it was sent");
+      failure = new EOFException("the file was truncated while it was sent");
     } catch (IOException e) {
       failure = e;
     }

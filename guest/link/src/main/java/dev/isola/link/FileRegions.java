@@ -8,18 +8,18 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Cuts the rest of a file into parts, and knows when all of them are done. */
+/** Splits the rest of a file into regions and tracks when all of them are released. */
 final class FileRegions {
-  /** A part from this size on costs less than reading it. */
-  private static final int WORTH = 64 * 1024;
+  /** Smallest region for which a transfer is cheaper than a read. */
+  private static final int MIN_REGION = 64 * 1024;
 
-  /** Enough that the writing thread never waits for the next one. */
-  private static final int UNDER_WAY = 8;
+  /** Regions in flight; enough that the writing thread never waits for the next one. */
+  private static final int MAX_IN_FLIGHT = 8;
 
-  private static final Duration SETTLING = Duration.ofSeconds(5);
+  private static final Duration RELEASE_TIMEOUT = Duration.ofSeconds(5);
 
   private final FileChannel file;
-  private final Semaphore free = new Semaphore(UNDER_WAY);
+  private final Semaphore free = new Semaphore(MAX_IN_FLIGHT);
   private volatile @Nullable IOException failure;
 
   FileRegions(FileChannel file) {
@@ -27,48 +27,48 @@ final class FileRegions {
   }
 
   /**
-   * Returns the next part, after which the file is read on behind it.
+   * Returns the next region and advances the file position past it.
    *
-   * @return null when so little is left, as far as it is known, that it is to be read
+   * @return null when little is left or the size is unknown, so that the caller reads the rest
    */
-  @Nullable FileRegion next(int most) throws IOException, InterruptedException {
+  @Nullable FileRegion next(int max) throws IOException, InterruptedException {
     check();
-    // Files that cannot tell their size, nor a position, say that it is 0.
+    // Files without a known size or position report 0.
     long size = file.size();
-    if (size < WORTH || most < WORTH) {
+    if (size < MIN_REGION || max < MIN_REGION) {
       return null;
     }
     long position = file.position();
-    if (size - position < WORTH) {
+    if (size - position < MIN_REGION) {
       return null;
     }
-    int count = (int) Math.min(most, size - position);
+    int count = (int) Math.min(max, size - position);
     file.position(position + count);
     free.acquire();
-    return new FileRegion(file, position, count, this::done);
+    return new FileRegion(file, position, count, this::released);
   }
 
   int read(ByteBuffer block) throws IOException {
     return file.read(block);
   }
 
-  /** Waits until nobody uses the file; false when that is not so after {@code patience}. */
-  boolean await(Duration patience) throws InterruptedException {
-    boolean all = free.tryAcquire(UNDER_WAY, patience.toNanos(), TimeUnit.NANOSECONDS);
+  /** Waits until no region uses the file. Returns false after {@code timeout}. */
+  boolean await(Duration timeout) throws InterruptedException {
+    boolean all = free.tryAcquire(MAX_IN_FLIGHT, timeout.toNanos(), TimeUnit.NANOSECONDS);
     if (all) {
-      free.release(UNDER_WAY);
+      free.release(MAX_IN_FLIGHT);
     }
     return all;
   }
 
   /**
-   * Gives an upload that has failed some time to let go of the file. The caller may close it then,
-   * and what goes out of a closed file is zeros, which nobody ever wrote.
+   * Gives the regions of a failed upload time to be released. The caller may close the file
+   * afterwards, and regions of a closed file are sent as zeros.
    */
   void awaitRelease() {
     boolean interrupted = Thread.interrupted();
     try {
-      await(SETTLING);
+      await(RELEASE_TIMEOUT);
     } catch (InterruptedException e) {
       interrupted = true;
     } finally {
@@ -79,18 +79,20 @@ final class FileRegions {
   }
 
   /**
+   * Throws the error of a region, if any.
+   *
    * @throws IOException when the file could not be read
    */
   void check() throws IOException {
-    IOException known = failure;
-    if (known != null) {
-      throw new IOException(known.getMessage(), known);
+    IOException error = failure;
+    if (error != null) {
+      throw new IOException(error.getMessage(), error);
     }
   }
 
-  private void done(@Nullable IOException why) {
-    if (why != null) {
-      failure = why;
+  private void released(@Nullable IOException error) {
+    if (error != null) {
+      failure = error;
     }
     free.release();
   }

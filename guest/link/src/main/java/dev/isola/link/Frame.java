@@ -4,16 +4,16 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One frame as it was read.
+ * A received frame.
  *
- * @param payload for OUTPUT the bytes after its header, otherwise everything; empty where there is
- *     a block
+ * @param payload for OUTPUT the bytes after its header, otherwise all bytes; empty when there is a
+ *     buffer
  * @param channel of OUTPUT
  * @param offset of OUTPUT
  * @param timeNs of OUTPUT
- * @param block the content of a large DATA frame, to be given back by {@link #release()}
+ * @param buffer the content of a large DATA frame, returned to the pool by {@link #release()}
  */
-@SuppressWarnings("ArrayRecordComponent") // Handed on once, never compared.
+@SuppressWarnings("ArrayRecordComponent") // Passed on once, never compared.
 record Frame(
     int type,
     int stream,
@@ -36,7 +36,7 @@ record Frame(
     return new Frame(Wire.DATA, stream, EMPTY, 0, 0, 0, block);
   }
 
-  /** Returns what the frame costs of the receiver's credit. */
+  /** Returns how much of the receiver's credit the frame uses. */
   int cost() {
     return switch (type) {
       case Wire.DATA -> buffer == null ? payload.length : buffer.remaining();
@@ -55,7 +55,7 @@ record Frame(
     return type == Wire.END || type == Wire.ERROR;
   }
 
-  /** Gives the block back, if there is one. Called once, by whoever had the frame last. */
+  /** Returns the buffer, if any, to the pool. Called once, by the last user of the frame. */
   void release() {
     if (buffer != null) {
       BufferPool.SHARED.release(buffer);

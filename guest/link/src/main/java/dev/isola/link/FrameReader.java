@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.util.function.IntPredicate;
 
 /**
- * Cuts frames out of a channel. Used by the reading thread only. Small frames come out of a buffer
- * of its own, the rest of a large one is read straight into the array that is handed on.
+ * Reads frames from a channel. Used by the reading thread only. Small frames are copied from an
+ * internal buffer; the rest of a large one is read directly into its own array.
  */
 final class FrameReader {
   private static final int BUFFER = 32 * 1024;
@@ -20,7 +20,9 @@ final class FrameReader {
   private int end;
 
   /**
-   * @param bulk tells of which streams large DATA frames come as blocks
+   * Creates a reader.
+   *
+   * @param bulk returns true for streams whose large DATA frames use pooled buffers
    */
   FrameReader(AgentChannel channel, IntPredicate bulk) {
     this.channel = channel;
@@ -56,25 +58,25 @@ final class FrameReader {
     return new Frame(type, stream, payload(length));
   }
 
-  /** Returns true when bytes are waiting that were read already. */
+  /** Returns true when bytes that were already read are waiting. */
   boolean hasBuffered() {
     return start < end;
   }
 
   /**
-   * Reads over whatever an earlier connection left behind, until the next frame is a CHALLENGE.
+   * Skips bytes left over from an earlier connection, up to the next CHALLENGE.
    *
-   * @param most how many bytes to read over
+   * @param most how many bytes to skip at most
    */
-  void skipToChallenge(int most) throws IOException {
-    for (int skipped = 0; skipped <= most; skipped++) {
+  void skipToChallenge(int limit) throws IOException {
+    for (int skipped = 0; skipped <= limit; skipped++) {
       require(Handshake.CHALLENGE_START);
       if (Handshake.startsChallenge(buffer, start)) {
         return;
       }
       start++;
     }
-    throw new ProtocolViolation("no CHALLENGE within " + most + " bytes");
+    throw new ProtocolViolation("no CHALLENGE within " + limit + " bytes");
   }
 
   private Frame output(int stream, int length) throws IOException {
@@ -142,8 +144,8 @@ final class FrameReader {
     return count;
   }
 
-  private static void require(boolean more) throws EOFException {
-    if (!more) {
+  private static void require(boolean available) throws EOFException {
+    if (!available) {
       throw new EOFException("the agent closed the connection");
     }
   }

@@ -14,11 +14,11 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * The first three frames, in which each end proves that it knows the secret. Run by the reading
+ * The first three frames, in which each end proves that it knows the secret. Runs on the reading
  * thread.
  */
 final class Handshake {
-  /** How many bytes tell a CHALLENGE: frame header, field header, magic. */
+  /** Number of bytes that identify a CHALLENGE: frame header, field header, magic. */
   static final int CHALLENGE_START = Wire.HEADER + 5 + Wire.MAGIC_TEXT.length();
 
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -27,7 +27,7 @@ final class Handshake {
   private static final int CHALLENGES_MAX = 8;
 
   /**
-   * What the agent says of itself.
+   * Description of the agent, from WELCOME.
    *
    * @param window what may be sent on a new stream before the first CREDIT
    */
@@ -46,9 +46,9 @@ final class Handshake {
   }
 
   /**
-   * Greets. The caller closes the channel to cut it short.
+   * Performs the handshake. The caller closes the channel to abort it.
    *
-   * @throws ProtocolViolation when the agent does not prove itself or sends anything else
+   * @throws ProtocolViolation when the agent fails to authenticate or sends any other frame
    */
   Welcome perform() throws IOException {
     if (!channel.isConnectionOriented()) {
@@ -68,7 +68,8 @@ final class Handshake {
       if (channel.isConnectionOriented() || !isChallenge(frame)) {
         break;
       }
-      // Repeated once a second until our HELLO arrived; only a fresh one needs another answer.
+      // The agent repeats its CHALLENGE every second until HELLO arrives; only a new nonce needs
+      // another HELLO.
       if (!Arrays.equals(WireFields.parse(frame.payload()).bytes(FieldTag.NONCE), agentNonce)) {
         answer(frame);
       }
@@ -91,11 +92,11 @@ final class Handshake {
     return Arrays.equals(bytes, from, from + magic.length, magic, 0, magic.length);
   }
 
-  static byte[] proof(Secret secret, String who, byte[] first, byte[] second) {
+  static byte[] proof(Secret secret, String role, byte[] first, byte[] second) {
     try {
       Mac mac = Mac.getInstance("HmacSHA256");
       mac.init(new SecretKeySpec(secret.reveal(), "HmacSHA256"));
-      mac.update(who.getBytes(UTF_8));
+      mac.update(role.getBytes(UTF_8));
       mac.update(first);
       return mac.doFinal(second);
     } catch (GeneralSecurityException e) {
@@ -107,7 +108,9 @@ final class Handshake {
     return frame.type() == Wire.CHALLENGE && frame.stream() == 0;
   }
 
-  /** Of several challenges that piled up on a pipe only the last one is still open. */
+  /**
+   * Returns the last of several challenges that have accumulated on a pipe; only that one is valid.
+   */
   private Frame newestChallenge(Frame first) throws IOException {
     Frame newest = first;
     while (!channel.isConnectionOriented() && reader.hasBuffered()) {
@@ -120,13 +123,13 @@ final class Handshake {
   private void answer(Frame challenge) throws IOException {
     WireFields fields = WireFields.parse(challenge.payload());
     if (!fields.text(FieldTag.MAGIC).equals(Wire.MAGIC_TEXT)) {
-      throw new ProtocolViolation("the peer is not an isola agent");
+      throw new ProtocolViolation("the peer is not an Isola agent");
     }
-    long least = fields.number(FieldTag.VERSION_MIN);
-    long most = fields.number(FieldTag.VERSION_MAX);
-    if (least > Wire.VERSION || most < Wire.VERSION) {
+    long min = fields.number(FieldTag.VERSION_MIN);
+    long max = fields.number(FieldTag.VERSION_MAX);
+    if (min > Wire.VERSION || max < Wire.VERSION) {
       throw new ProtocolViolation(
-          "the agent speaks versions " + least + " to " + most + ", not " + Wire.VERSION);
+          "the agent supports protocol versions " + min + " to " + max + ", not " + Wire.VERSION);
     }
     agentNonce = fields.bytes(FieldTag.NONCE);
     if (agentNonce.length != Wire.NONCE_SIZE) {
@@ -149,7 +152,8 @@ final class Handshake {
       throw new ProtocolViolation("the agent does not know the sandbox's secret");
     }
     if (fields.number(FieldTag.VERSION, Wire.VERSION) != Wire.VERSION) {
-      throw new ProtocolViolation("the agent chose version " + fields.number(FieldTag.VERSION));
+      throw new ProtocolViolation(
+          "the agent chose protocol version " + fields.number(FieldTag.VERSION));
     }
     return new Welcome(
         fields.optionalText(FieldTag.BUILD).orElse("unknown"),

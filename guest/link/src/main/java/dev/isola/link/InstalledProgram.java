@@ -5,13 +5,13 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A packed executable in its folder. What is in it is looked at once, whether it is there each
- * time: unpacking a megabyte for every sandbox takes longer than booting one.
+ * An embedded executable installed in a folder. Verifies the content once and only its presence on
+ * each later call: unpacking a megabyte for every sandbox would take longer than booting one.
  */
 public final class InstalledProgram {
   private final Path folder;
   private final EmbeddedProgram program;
-  private volatile @Nullable Path known;
+  private volatile @Nullable Path cached;
 
   public InstalledProgram(EmbeddedProgram program, Path folder) {
     this.program = program;
@@ -23,15 +23,15 @@ public final class InstalledProgram {
   }
 
   /**
-   * Returns the executable, put in place when it is not.
+   * Returns the executable, installing it if necessary.
    *
-   * @throws dev.isola.spi.error.ProviderUnavailable when that cannot be
+   * @throws dev.isola.spi.error.ProviderUnavailable when it cannot be installed
    */
   public Path path() {
-    Path path = known;
+    Path path = cached;
     if (path == null || !Files.isExecutable(path)) {
       path = program.install(folder);
-      known = path;
+      cached = path;
     }
     return path;
   }

@@ -9,25 +9,28 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 
-/** ITEM frames as a lazy stream: entries are fetched as it is consumed, and closing it cancels. */
+/**
+ * ITEM frames as a lazy stream: entries are fetched on demand, and closing the stream cancels the
+ * request.
+ */
 final class ItemStream<T> extends Spliterators.AbstractSpliterator<T> {
   static final int WINDOW = 256 * 1024;
 
   private final LinkStream stream;
-  private final Duration patience;
+  private final Duration timeout;
   private final Function<WireFields, T> convert;
   private @Nullable Frame ahead;
 
-  private ItemStream(LinkStream stream, Duration patience, Function<WireFields, T> convert) {
+  private ItemStream(LinkStream stream, Duration timeout, Function<WireFields, T> convert) {
     super(Long.MAX_VALUE, Spliterator.ORDERED | Spliterator.NONNULL);
     this.stream = stream;
-    this.patience = patience;
+    this.timeout = timeout;
     this.convert = convert;
   }
 
   /** Waits for the first frame, so that a refusal is thrown here and not while consuming. */
-  static <T> Stream<T> open(LinkStream stream, Duration patience, Function<WireFields, T> convert) {
-    ItemStream<T> items = new ItemStream<>(stream, patience, convert);
+  static <T> Stream<T> open(LinkStream stream, Duration timeout, Function<WireFields, T> convert) {
+    ItemStream<T> items = new ItemStream<>(stream, timeout, convert);
     items.ahead = items.fetch();
     return StreamSupport.stream(items, false).onClose(stream::cancel);
   }
@@ -51,7 +54,7 @@ final class ItemStream<T> extends Spliterators.AbstractSpliterator<T> {
   }
 
   private Frame fetch() {
-    Frame frame = stream.nextOrFail(patience);
+    Frame frame = stream.nextOrFail(timeout);
     if (frame.type() == Wire.ERROR) {
       throw stream.error(frame).exception(stream.connection().id());
     }

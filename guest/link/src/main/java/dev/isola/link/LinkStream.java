@@ -10,12 +10,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One stream of a connection. The connection's reading thread puts frames in and never waits;
- * callers take them out and grant credit by taking. What is queued is bounded by the credit
- * granted. What goes the other way is the {@link SendWindow}.
+ * One stream of a connection. The connection's reading thread adds frames and never waits; callers
+ * consume them, which grants credit. The granted credit bounds the queue. {@link SendWindow} is the
+ * other direction.
  */
 final class LinkStream {
-  /** Waits without a deadline. */
+  /** Waits without a timeout. */
   static final Duration FOREVER = Duration.ZERO;
 
   private final AgentConnection connection;
@@ -24,20 +24,22 @@ final class LinkStream {
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition arrived = lock.newCondition();
-  private final ReceiveWindow inflow;
-  private final SendWindow outflow;
+  private final ReceiveWindow receiveWindow;
+  private final SendWindow sendWindow;
   private @Nullable Frame terminal;
-  private @Nullable CloseReason loss;
+  private @Nullable CloseReason closeReason;
   private @Nullable Consumer<WireFields> onLateHead;
   private @Nullable Consumer<LinkStream> onIncoming;
   private boolean discarding;
   private boolean lingering;
-  private long discardingSince;
+  private long discardedAtNanos;
 
   /**
-   * @param window what the agent may have under way; granted with the request, or by {@link
-   *     #open()}
-   * @param sendCredit what we may send at first
+   * Creates a stream.
+   *
+   * @param window how many bytes the agent may have in flight; granted with the request, or by
+   *     {@link #grantInitialCredit()}
+   * @param sendCredit how many bytes may be sent before the first CREDIT
    */
   LinkStream(
       AgentConnection connection,
@@ -48,8 +50,9 @@ final class LinkStream {
     this.connection = connection;
     this.number = number;
     this.operation = operation;
-    this.inflow = new ReceiveWindow(window, operation == AgentOperation.INCOMING ? 0 : window);
-    this.outflow = new SendWindow(connection, number, sendCredit);
+    this.receiveWindow =
+        new ReceiveWindow(window, operation == AgentOperation.INCOMING ? 0 : window);
+    this.sendWindow = new SendWindow(connection, number, sendCredit);
   }
 
   int number() {
@@ -64,37 +67,37 @@ final class LinkStream {
     return connection;
   }
 
-  /** Returns our side of the stream. */
+  /** Returns the sending side of the stream. */
   SendWindow sendWindow() {
-    return outflow;
+    return sendWindow;
   }
 
-  // The reading thread.
+  // Called by the reading thread.
 
   /**
-   * Takes in a frame.
+   * Accepts a frame.
    *
-   * @throws ProtocolViolation when it is not allowed here and now
+   * @throws ProtocolViolation when it is not allowed in the current state
    */
   void accept(Frame frame) {
     if (!operation.allowsReply(frame.type())) {
-      throw new ProtocolViolation("a frame of type " + frame.type() + " in answer to " + operation);
+      throw new ProtocolViolation("a frame of type " + frame.type() + " in reply to " + operation);
     }
     lock.lock();
     try {
       if (frame.type() == Wire.CREDIT) {
-        outflow.grant(frame.payload());
+        sendWindow.grant(frame.payload());
         return;
       }
-      inflow.check(frame);
+      receiveWindow.check(frame);
       if (frame.isTerminal()) {
         terminal = frame;
-        outflow.close();
+        sendWindow.close();
       } else if (discarding) {
-        throwAway(frame);
+        discardFrame(frame);
         return;
       } else {
-        inflow.add(frame);
+        receiveWindow.add(frame);
       }
       arrived.signalAll();
     } finally {
@@ -102,15 +105,15 @@ final class LinkStream {
     }
   }
 
-  /** Wakes everybody: the connection is closed. */
-  void connectionClosed(CloseReason why) {
+  /** Wakes all waiting callers, because the connection is closed. */
+  void connectionClosed(CloseReason reason) {
     lock.lock();
     try {
-      if (terminal == null && loss == null) {
-        loss = why;
+      if (terminal == null && closeReason == null) {
+        closeReason = reason;
       }
       arrived.signalAll();
-      outflow.close();
+      sendWindow.close();
     } finally {
       lock.unlock();
     }
@@ -131,13 +134,13 @@ final class LinkStream {
     }
   }
 
-  /** Cancels a stream that lingers since {@code nanoTime} or longer. */
+  /** Cancels a stream that has lingered since {@code nanoTime} or longer. */
   void cancelLingering(long nanoTime) {
     lock.lock();
     try {
-      if (lingering && !over() && discardingSince - nanoTime <= 0) {
+      if (lingering && !over() && discardedAtNanos - nanoTime <= 0) {
         lingering = false;
-        discardingSince = System.nanoTime();
+        discardedAtNanos = System.nanoTime();
         connection.sendControl(Wire.frame(Wire.CANCEL, number));
       }
     } finally {
@@ -145,17 +148,19 @@ final class LinkStream {
     }
   }
 
-  /** Returns true when it was cancelled at {@code nanoTime} or before and is still not ended. */
+  /**
+   * Returns true when the stream was cancelled at {@code nanoTime} or earlier and has not ended.
+   */
   boolean cancelledBefore(long nanoTime) {
     lock.lock();
     try {
-      return discarding && !lingering && !over() && discardingSince - nanoTime <= 0;
+      return discarding && !lingering && !over() && discardedAtNanos - nanoTime <= 0;
     } finally {
       lock.unlock();
     }
   }
 
-  // Callers.
+  // Called by users of the stream.
 
   void onIncoming(Consumer<LinkStream> handler) {
     lock.lock();
@@ -170,48 +175,48 @@ final class LinkStream {
   void grantInitialCredit() {
     lock.lock();
     try {
-      connection.sendControl(Wire.credit(number, inflow.grantAll()));
+      connection.sendControl(Wire.credit(number, receiveWindow.grantAll()));
     } finally {
       lock.unlock();
     }
   }
 
   /**
-   * Waits for the next frame, the terminal one included, which comes again when repeated.
+   * Waits for the next frame. Returns the terminal frame again when called repeatedly.
    *
-   * @return null when {@code patience} ran out
-   * @throws SandboxException when the connection is lost, and with {@code CANCELLED} when the
-   *     stream was cancelled
+   * @return null after {@code timeout}
+   * @throws SandboxException when the connection is lost; with {@code CANCELLED} when the stream
+   *     was cancelled
    */
-  @Nullable Frame next(Duration patience) throws InterruptedException {
-    long deadline = deadline(patience);
+  @Nullable Frame next(Duration timeout) throws InterruptedException {
+    long deadline = deadline(timeout);
     lock.lockInterruptibly();
     try {
-      while (inflow.isEmpty() && terminal == null) {
-        if (loss != null) {
-          throw loss.exception(connection.id(), operation.isMutating());
+      while (receiveWindow.isEmpty() && terminal == null) {
+        if (closeReason != null) {
+          throw closeReason.exception(connection.id(), operation.isMutating());
         }
         if (discarding) {
-          throw CloseReason.cancelled(connection.id(), operation + " was closed and");
+          throw CloseReason.cancelled(connection.id(), operation + " on a closed stream");
         }
-        if (!await(arrived, deadline, patience) && nothingArrived()) {
+        if (!await(arrived, deadline, timeout) && nothingArrived()) {
           return null;
         }
       }
-      Frame frame = inflow.poll();
+      Frame frame = receiveWindow.poll();
       if (frame == null) {
         return terminal;
       }
-      granted(frame);
+      grantFor(frame);
       return frame;
     } finally {
       lock.unlock();
     }
   }
 
-  /** Waits for the head of the answer. */
-  WireFields awaitResponse(Duration patience) {
-    Frame frame = nextOrFail(patience);
+  /** Waits for RESPONSE. */
+  WireFields awaitResponse(Duration timeout) {
+    Frame frame = nextOrFail(timeout);
     return switch (frame.type()) {
       case Wire.RESPONSE -> WireFields.parse(frame.payload());
       case Wire.ERROR -> throw error(frame).exception(connection.id());
@@ -220,9 +225,9 @@ final class LinkStream {
     };
   }
 
-  /** Waits for END, for operations that answer with nothing else. */
-  WireFields awaitEnd(Duration patience) {
-    Frame frame = nextOrFail(patience);
+  /** Waits for END, for operations without any other reply. */
+  WireFields awaitEnd(Duration timeout) {
+    Frame frame = nextOrFail(timeout);
     return switch (frame.type()) {
       case Wire.END -> WireFields.parse(frame.payload());
       case Wire.ERROR -> throw error(frame).exception(connection.id());
@@ -230,24 +235,22 @@ final class LinkStream {
     };
   }
 
-  /**
-   * Waits for the next frame; a caller that is interrupted or waits too long lets go of the stream.
-   */
-  Frame nextOrFail(Duration patience) {
+  /** Waits for the next frame; cancels the stream when interrupted or timed out. */
+  Frame nextOrFail(Duration timeout) {
     Frame frame;
     try {
-      frame = next(patience);
+      frame = next(timeout);
     } catch (InterruptedException e) {
       throw interrupted();
     }
     if (frame == null) {
       cancel();
-      throw timedOut(patience);
+      throw timedOut(timeout);
     }
     return frame;
   }
 
-  /** Reads an ERROR frame; one that makes no sense ends the connection. */
+  /** Parses an ERROR frame; an invalid one closes the connection. */
   RemoteError error(Frame frame) {
     try {
       return RemoteError.of(WireFields.parse(frame.payload()));
@@ -256,7 +259,7 @@ final class LinkStream {
     }
   }
 
-  /** Lets go: what still arrives is thrown away. Does nothing when the stream is over. */
+  /** Cancels the stream and discards what still arrives. Does nothing when the stream is over. */
   void cancel() {
     lock.lock();
     try {
@@ -269,27 +272,27 @@ final class LinkStream {
     }
   }
 
-  /** Lets go, of what has arrived too. */
+  /** Cancels the stream and also discards what has arrived. */
   void cancelAndDiscard() {
     lock.lock();
     try {
       cancel();
-      inflow.clear();
+      receiveWindow.clear();
     } finally {
       lock.unlock();
     }
   }
 
   /**
-   * Closes a connection to a port as TCP does: what was sent still arrives, what comes is thrown
-   * away. Cancelled after a while when the other side does not close.
+   * Closes a port connection as TCP does: what was sent still arrives, what is received is
+   * discarded. Cancels the stream after a while if the other side does not close.
    */
   void linger() {
     lock.lock();
     try {
       if (!discarding && !over()) {
         lingering = true;
-        outflow.sendEof();
+        sendWindow.sendEof();
         discard();
       }
     } finally {
@@ -297,14 +300,17 @@ final class LinkStream {
     }
   }
 
-  /** Cancels, and waits until the agent has undone what it began, or for {@code patience}. */
-  void cancelAndWait(Duration patience) {
+  /**
+   * Cancels the stream and waits until the agent has undone the operation, at most for {@code
+   * timeout}.
+   */
+  void cancelAndWait(Duration timeout) {
     cancel();
-    long deadline = deadline(patience);
+    long deadline = deadline(timeout);
     lock.lock();
     try {
-      while (!over() && await(arrived, deadline, patience)) {
-        // Until the terminal frame, or the end of patience.
+      while (!over() && await(arrived, deadline, timeout)) {
+        // Until the terminal frame or the timeout.
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -314,14 +320,14 @@ final class LinkStream {
   }
 
   /**
-   * Lets go of a stream whose head has not come; when it comes after all, {@code undo} is called
-   * with it.
+   * Cancels a stream whose RESPONSE has not arrived; calls {@code undo} with it if it arrives
+   * later.
    */
   void abandon(Consumer<WireFields> undo) {
     Frame late;
     lock.lock();
     try {
-      late = inflow.poll();
+      late = receiveWindow.poll();
       onLateHead = undo;
       discard();
     } finally {
@@ -343,46 +349,46 @@ final class LinkStream {
     }
   }
 
-  /** Returns why the stream was lost; null when it was not. */
+  /** Returns why the connection was lost; null when it was not. */
   @Nullable CloseReason closeReason() {
     lock.lock();
     try {
-      return loss;
+      return closeReason;
     } finally {
       lock.unlock();
     }
   }
 
-  /** Cancels the stream because the calling thread was interrupted, and keeps the interrupt. */
+  /** Cancels the stream because the calling thread was interrupted, and restores the interrupt. */
   SandboxException interrupted() {
     cancel();
     Thread.currentThread().interrupt();
     return CloseReason.cancelled(connection.id(), operation.toString());
   }
 
-  SandboxException timedOut(Duration patience) {
+  SandboxException timedOut(Duration timeout) {
     if (operation.isMutating()) {
       return new CloseReason(
-              CloseReason.Kind.SILENT, "no answer to " + operation + " within " + patience)
+              CloseReason.Kind.SILENT, "no reply to " + operation + " within " + timeout)
           .exception(connection.id(), true);
     }
     return Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
-            "the agent did not answer " + operation + " within " + patience.toMillis() + " ms",
-            "try again; if it stays, destroy the sandbox")
+            "the agent did not answer " + operation + " within " + timeout.toMillis() + " ms",
+            "try again; if the problem persists, destroy the sandbox")
         .sandbox(connection.id())
         .exception();
   }
 
-  /** Ends the connection because of something a caller found in a frame. */
-  SandboxException protocolViolation(@Nullable String what) {
-    CloseReason why = connection.protocolViolation(String.valueOf(what));
-    return why.exception(connection.id(), operation.isMutating());
+  /** Closes the connection because a frame has invalid content. */
+  SandboxException protocolViolation(@Nullable String violation) {
+    CloseReason reason = connection.protocolViolation(String.valueOf(violation));
+    return reason.exception(connection.id(), operation.isMutating());
   }
 
-  private void throwAway(Frame frame) {
+  private void discardFrame(Frame frame) {
     if (lingering) {
-      granted(frame);
+      grantFor(frame);
     }
     frame.release();
     Consumer<WireFields> undo = onLateHead;
@@ -391,8 +397,8 @@ final class LinkStream {
     }
   }
 
-  private void granted(Frame frame) {
-    int grant = inflow.consume(frame);
+  private void grantFor(Frame frame) {
+    int grant = receiveWindow.consume(frame);
     if (grant > 0 && !over()) {
       connection.sendControl(Wire.credit(number, grant));
     }
@@ -400,29 +406,29 @@ final class LinkStream {
 
   private void discard() {
     discarding = true;
-    discardingSince = System.nanoTime();
-    inflow.clear();
+    discardedAtNanos = System.nanoTime();
+    receiveWindow.clear();
     arrived.signalAll();
-    outflow.stop();
+    sendWindow.stop();
   }
 
   private boolean nothingArrived() {
-    return inflow.isEmpty() && !over() && !discarding;
+    return receiveWindow.isEmpty() && !over() && !discarding;
   }
 
   private boolean over() {
-    return terminal != null || loss != null;
+    return terminal != null || closeReason != null;
   }
 
-  static long deadline(Duration patience) {
-    return patience.isZero() ? 0 : System.nanoTime() + patience.toNanos();
+  static long deadline(Duration timeout) {
+    return timeout.isZero() ? 0 : System.nanoTime() + timeout.toNanos();
   }
 
-  /** Waits once; the callers loop. */
+  /** Waits once; callers loop. */
   @SuppressWarnings("WaitNotInLoop")
-  static boolean await(Condition condition, long deadline, Duration patience)
+  static boolean await(Condition condition, long deadline, Duration timeout)
       throws InterruptedException {
-    if (patience.isZero()) {
+    if (timeout.isZero()) {
       condition.await();
       return true;
     }

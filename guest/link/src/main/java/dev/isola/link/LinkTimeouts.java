@@ -3,15 +3,17 @@ package dev.isola.link;
 import java.time.Duration;
 
 /**
- * The patience of the link.
+ * Timeouts of the link to an agent.
  *
- * @param connect how long a call waits for a connection, the first one or one after a drop
- * @param absent how long an agent that was there before may be absent until it counts as gone
- * @param greeting how long the greeting may take
- * @param answer how long the agent may take for an answer that costs it little
- * @param longAnswer how long it may take for one that depends on the size of a tree or a file
- * @param silence after how long without a byte the agent is pinged while something is open
- * @param pong how long it may stay silent after that
+ * @param connectTimeout how long a call waits for a connection, initially or after a drop
+ * @param absenceTimeout how long an agent that was connected before may be absent until it counts
+ *     as gone
+ * @param handshakeTimeout how long the handshake may take
+ * @param responseTimeout how long the agent may take for a cheap operation
+ * @param longResponseTimeout how long it may take for an operation that depends on the size of a
+ *     tree or a file
+ * @param keepaliveTime how long the agent may be silent while a stream is open before it is pinged
+ * @param keepaliveTimeout how long it may take to answer the ping
  */
 public record LinkTimeouts(
     Duration connectTimeout,
@@ -32,9 +34,9 @@ public record LinkTimeouts(
           Duration.ofSeconds(5),
           Duration.ofSeconds(10));
 
-  public LinkTimeouts withConnectTimeout(Duration patience) {
+  public LinkTimeouts withConnectTimeout(Duration timeout) {
     return new LinkTimeouts(
-        patience,
+        timeout,
         absenceTimeout,
         handshakeTimeout,
         responseTimeout,
@@ -43,10 +45,10 @@ public record LinkTimeouts(
         keepaliveTimeout);
   }
 
-  public LinkTimeouts withAbsenceTimeout(Duration patience) {
+  public LinkTimeouts withAbsenceTimeout(Duration timeout) {
     return new LinkTimeouts(
         connectTimeout,
-        patience,
+        timeout,
         handshakeTimeout,
         responseTimeout,
         longResponseTimeout,
@@ -54,35 +56,35 @@ public record LinkTimeouts(
         keepaliveTimeout);
   }
 
-  public LinkTimeouts withHandshakeTimeout(Duration patience) {
+  public LinkTimeouts withHandshakeTimeout(Duration timeout) {
     return new LinkTimeouts(
         connectTimeout,
         absenceTimeout,
-        patience,
+        timeout,
         responseTimeout,
         longResponseTimeout,
         keepaliveTime,
         keepaliveTimeout);
   }
 
-  public LinkTimeouts withResponseTimeout(Duration patience) {
+  public LinkTimeouts withResponseTimeout(Duration timeout) {
     return new LinkTimeouts(
         connectTimeout,
         absenceTimeout,
         handshakeTimeout,
-        patience,
+        timeout,
         longResponseTimeout,
         keepaliveTime,
         keepaliveTimeout);
   }
 
-  public LinkTimeouts withLongResponseTimeout(Duration patience) {
+  public LinkTimeouts withLongResponseTimeout(Duration timeout) {
     return new LinkTimeouts(
         connectTimeout,
         absenceTimeout,
         handshakeTimeout,
         responseTimeout,
-        patience,
+        timeout,
         keepaliveTime,
         keepaliveTimeout);
   }

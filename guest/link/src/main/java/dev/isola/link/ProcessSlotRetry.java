@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Starting a command where others take all the processes the sandbox may have. Most commands are
- * short: who waits a moment finds room. Nothing was started, so it is safe to ask again.
+ * Retries the start of a command when the sandbox has reached its process limit. Most commands are
+ * short, so a slot frees up soon. A failed attempt has started nothing, so retrying is safe.
  */
 final class ProcessSlotRetry {
   private static final Duration TIMEOUT = Duration.ofSeconds(2);
@@ -19,26 +19,33 @@ final class ProcessSlotRetry {
 
   private ProcessSlotRetry() {}
 
-  /** Starts it as soon as there is room. Throws what the last attempt threw. */
+  /**
+   * Runs {@code start} until a process slot is free. Rethrows the exception of the last attempt.
+   */
   static <T> T run(Supplier<T> start) {
     long began = System.nanoTime();
     for (long pause = FIRST_PAUSE_NANOS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS)) {
       try {
         return start.get();
       } catch (SandboxException e) {
-        if (!isFull(e) || System.nanoTime() - began > TIMEOUT.toNanos() || !slept(pause)) {
+        if (!isAtProcessLimit(e)
+            || System.nanoTime() - began > TIMEOUT.toNanos()
+            || !sleep(pause)) {
           throw e;
         }
       }
     }
   }
 
-  private static boolean isFull(SandboxException e) {
+  private static boolean isAtProcessLimit(SandboxException e) {
     return e.code() == ErrorCode.RESOURCE_LIMIT && EAGAIN.equals(e.context().get("errno"));
   }
 
-  /** Many wait for the same room: each some other time. Returns whether nobody interrupted. */
-  private static boolean slept(long nanos) {
+  /**
+   * Sleeps with jitter, since many callers may wait for the same slot. Returns false when
+   * interrupted.
+   */
+  private static boolean sleep(long nanos) {
     try {
       TimeUnit.NANOSECONDS.sleep(nanos / 2 + ThreadLocalRandom.current().nextLong(nanos));
       return true;

@@ -1,8 +1,8 @@
 package dev.isola.link;
 
 /**
- * Says that the agent sent something it must not send. Never leaves the package: it ends the
- * connection, and callers see a {@link dev.isola.spi.error.SandboxException}.
+ * Thrown when the agent violates the protocol. Never leaves the package: it closes the connection,
+ * and callers get a {@link dev.isola.spi.error.SandboxException}.
  */
 final class ProtocolViolation extends RuntimeException {
   private static final long serialVersionUID = 1L;

@@ -5,8 +5,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the agent may send on one stream, and what of it nobody has taken yet. Bounded by the credit
- * that was granted. Knows no locks: the stream it belongs to guards it.
+ * Receive side of a stream's flow control: the credit granted to the agent, and the frames that no
+ * caller has consumed yet. The queue is bounded by the granted credit. Not thread-safe; guarded by
+ * the lock of its stream.
  */
 final class ReceiveWindow {
   private static final int MERGE_MAX = 4096;
@@ -15,14 +16,16 @@ final class ReceiveWindow {
   private final int window;
   private final ArrayDeque<Frame> queue = new ArrayDeque<>();
   private long credit;
-  private int taken;
+  private int consumed;
   private int gaps;
   private boolean headSeen;
   private boolean eofSeen;
 
   /**
-   * @param window what the agent may have under way
-   * @param credit what it was granted of that already
+   * Creates the receive side of a stream.
+   *
+   * @param window how many bytes the agent may have in flight
+   * @param credit how much of it is already granted
    */
   ReceiveWindow(int window, long credit) {
     this.window = window;
@@ -33,14 +36,14 @@ final class ReceiveWindow {
     return queue.isEmpty();
   }
 
-  /** Grants the whole window at once; returns how much that is. */
+  /** Grants the whole window. Returns its size. */
   int grantAll() {
     credit += window;
     return window;
   }
 
   /**
-   * Checks a frame against what was said before and counts its cost.
+   * Validates a frame in the current state and charges its cost against the credit.
    *
    * @throws ProtocolViolation when it is not allowed
    */
@@ -53,7 +56,7 @@ final class ReceiveWindow {
         WireFields.parse(payload);
       }
       case Wire.EOF -> {
-        require(!eofSeen && payload.length == 0, "a second EOF, or one with content");
+        require(!eofSeen && payload.length == 0, "a second EOF, or an EOF with content");
         eofSeen = true;
       }
       case Wire.GAP -> {
@@ -63,7 +66,7 @@ final class ReceiveWindow {
       case Wire.DATA, Wire.OUTPUT, Wire.ITEM -> {
         require(frame.cost() > 0, "a frame without content");
         require(!eofSeen, "content after EOF");
-        require(frame.cost() <= credit, "more content than was granted");
+        require(frame.cost() <= credit, "more content than the granted credit");
         credit -= frame.cost();
         if (frame.type() == Wire.ITEM) {
           WireFields.parse(payload);
@@ -74,8 +77,7 @@ final class ReceiveWindow {
   }
 
   /**
-   * Queues a frame. Small pieces are joined, so that many of them do not cost more than their
-   * bytes.
+   * Queues a frame. Merges small frames, so that many of them need no more memory than their bytes.
    */
   void add(Frame frame) {
     Frame last = frame.type() == Wire.DATA ? queue.peekLast() : null;
@@ -98,17 +100,18 @@ final class ReceiveWindow {
   }
 
   /**
-   * Counts a frame as taken; returns how much to grant anew, or 0 while it is not worth a frame.
+   * Counts a frame as consumed. Returns how much credit to grant, or 0 while it is not worth a
+   * frame.
    */
   int consume(Frame frame) {
-    taken += frame.cost();
+    consumed += frame.cost();
     gaps -= frame.type() == Wire.GAP ? 1 : 0;
-    if (taken == 0 || taken < window / 4) {
+    if (consumed == 0 || consumed < window / 4) {
       return 0;
     }
-    int grant = taken;
+    int grant = consumed;
     credit += grant;
-    taken = 0;
+    consumed = 0;
     return grant;
   }
 
@@ -117,9 +120,9 @@ final class ReceiveWindow {
     queue.clear();
   }
 
-  private static void require(boolean condition, String otherwise) {
+  private static void require(boolean condition, String violation) {
     if (!condition) {
-      throw new ProtocolViolation(otherwise);
+      throw new ProtocolViolation(violation);
     }
   }
 }

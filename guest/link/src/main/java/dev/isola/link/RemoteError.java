@@ -8,7 +8,7 @@ import dev.isola.spi.error.SandboxException;
 /**
  * An ERROR frame.
  *
- * @param errno 0 when it does not say
+ * @param errno 0 when absent
  */
 record RemoteError(int code, int errno, String message) {
   private static final int MESSAGE_MAX = 400;
@@ -20,7 +20,7 @@ record RemoteError(int code, int errno, String message) {
         sanitize(fields.optionalText(FieldTag.MESSAGE).orElse("the agent gave no reason")));
   }
 
-  /** Returns the exception for a caller. */
+  /** Returns the exception for the caller. */
   SandboxException exception(SandboxId id) {
     Fault fault = Fault.of(errorCode(), message, remedy()).sandbox(id);
     if (errno != 0) {
@@ -62,26 +62,27 @@ record RemoteError(int code, int errno, String message) {
       case Wire.E_NOT_A_FOLDER -> "name a folder";
       case Wire.E_IS_A_FOLDER -> "name a file";
       case Wire.E_NOT_EMPTY -> "remove it recursively, or empty it first";
-      case Wire.E_DENIED -> "act as a user who may, or change the mode";
+      case Wire.E_DENIED -> "use a user with permission, or change the mode of the file";
       case Wire.E_OUTSIDE -> "use a path beneath the sandbox's workspace";
       case Wire.E_NOT_A_FILE -> "only regular files can be read and written";
       case Wire.E_NO_SPACE -> "remove files, or create the sandbox with a larger disk";
-      case Wire.E_LIMIT -> "stay within the limit, or raise it";
+      case Wire.E_LIMIT -> "stay within the limit, or raise the limit";
       case Wire.E_UNSUPPORTED -> "use another provider or file system";
-      case Wire.E_CANCELLED -> "repeat it if it was not meant";
+      case Wire.E_CANCELLED -> "retry if the cancellation was not intended";
       case Wire.E_EXEC_NOT_FOUND -> "check the name and PATH, or install the program";
       case Wire.E_EXEC_DENIED -> "make it executable (chmod +x)";
       case Wire.E_NO_SUCH_USER -> "name a user of the sandbox's /etc/passwd, or a number";
-      case Wire.E_NO_SUCH_EXECUTION -> "list the executions; ended ones are kept for a while only";
-      case Wire.E_REFUSED -> "start something that listens on that port";
-      case Wire.E_BAD_ARCHIVE -> "pack the archive without such entries";
-      case Wire.E_TOO_MANY_LINKS -> "the path runs through a loop of links";
+      case Wire.E_NO_SUCH_EXECUTION ->
+          "list the executions; ended executions are kept for a limited time";
+      case Wire.E_REFUSED -> "start a process that listens on that port";
+      case Wire.E_BAD_ARCHIVE -> "create the archive without such entries";
+      case Wire.E_TOO_MANY_LINKS -> "remove the loop of symbolic links in the path";
       case Wire.E_READ_ONLY -> "write to a folder that is not read-only";
-      default -> "look at the message; if it stays, destroy the sandbox";
+      default -> "see the message; if the problem persists, destroy the sandbox";
     };
   }
 
-  /** What comes from the agent is shown to people: short, and without control characters. */
+  /** Shortens text from the agent and replaces control characters, because it is shown to users. */
   static String sanitize(String text) {
     String cut = text.length() > MESSAGE_MAX ? text.substring(0, MESSAGE_MAX) + "..." : text;
     return cut.replaceAll("\\p{Cntrl}", "?");

@@ -8,15 +8,15 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Frames on their way out. Callers put, one thread of the connection writes. That the callers do
- * not write themselves is on purpose: interrupting a thread that writes to a socket closes the
- * socket, and a socket serves many callers.
+ * Queue of outgoing frames. Callers add frames; one thread of the connection writes them. Callers
+ * do not write themselves, because interrupting a thread that writes to a socket closes the socket,
+ * which other callers share.
  */
 final class SendQueue {
-  /** Callers wait while more than this is queued. */
+  /** Callers wait while more bytes than this are queued. */
   private static final int FULL = 1024 * 1024;
 
-  /** Frames up to this size are gathered and written at once. */
+  /** Frames up to this size are gathered into one write. */
   private static final int GATHER = 32 * 1024;
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -27,8 +27,8 @@ final class SendQueue {
   private boolean closed;
 
   /**
-   * Queues a frame of content, waiting while too much is queued; false when the connection is
-   * closed. A block is given back once it is written.
+   * Queues a content frame, waiting while too much is queued. Returns false when the connection is
+   * closed. A pooled buffer is released once it is written.
    */
   boolean put(ByteBuffer frame) throws InterruptedException {
     lock.lockInterruptibly();
@@ -40,18 +40,21 @@ final class SendQueue {
     }
   }
 
-  /** Queues a frame whose content is in a file, in the same way; the part is told when done. */
-  boolean put(byte[] header, FileRegion part) throws InterruptedException {
+  /**
+   * Queues a frame whose content is a file region, in the same way; releases the region once it is
+   * written.
+   */
+  boolean put(byte[] header, FileRegion region) throws InterruptedException {
     lock.lockInterruptibly();
     try {
       awaitRoom();
-      return add(new QueuedFrame(ByteBuffer.wrap(header), part));
+      return add(new QueuedFrame(ByteBuffer.wrap(header), region));
     } finally {
       lock.unlock();
     }
   }
 
-  /** Queues a small frame without waiting; false when the connection is closed. */
+  /** Queues a small frame without waiting. Returns false when the connection is closed. */
   boolean putControl(byte[] frame) {
     lock.lock();
     try {
@@ -61,7 +64,7 @@ final class SendQueue {
     }
   }
 
-  /** Queues a frame unless so much is queued that the agent seems not to read. */
+  /** Queues a frame unless the queue is full because the agent does not read. */
   void offer(byte[] frame) {
     lock.lock();
     try {
@@ -86,41 +89,41 @@ final class SendQueue {
     }
   }
 
-  /** Writes what is put, until closed. Run by the connection's writing thread. */
+  /** Writes queued frames until closed. Runs on the connection's writing thread. */
   void writeTo(AgentChannel channel) throws IOException, InterruptedException {
     ByteBuffer gathered = ByteBuffer.allocate(GATHER);
     while (true) {
-      QueuedFrame parcel = gathered.position() == 0 ? take() : poll();
-      if (parcel == null && gathered.position() == 0) {
+      QueuedFrame frame = gathered.position() == 0 ? take() : poll();
+      if (frame == null && gathered.position() == 0) {
         return;
       }
       try {
-        write(parcel, gathered, channel);
+        write(frame, gathered, channel);
       } finally {
-        if (parcel != null) {
-          parcel.release();
+        if (frame != null) {
+          frame.release();
         }
       }
     }
   }
 
-  /** Gathers what is small, and writes what was gathered where nothing follows or does not fit. */
-  private static void write(@Nullable QueuedFrame parcel, ByteBuffer gathered, AgentChannel channel)
+  /** Gathers small frames; flushes them when nothing follows or the next frame does not fit. */
+  private static void write(@Nullable QueuedFrame frame, ByteBuffer gathered, AgentChannel channel)
       throws IOException {
-    if (parcel == null || parcel.bytes().remaining() > gathered.remaining()) {
+    if (frame == null || frame.bytes().remaining() > gathered.remaining()) {
       flush(gathered, channel);
     }
-    if (parcel == null) {
+    if (frame == null) {
       return;
     }
-    if (parcel.bytes().remaining() > GATHER) {
-      channel.write(parcel.bytes());
+    if (frame.bytes().remaining() > GATHER) {
+      channel.write(frame.bytes());
     } else {
-      gathered.put(parcel.bytes());
+      gathered.put(frame.bytes());
     }
-    if (parcel.part() != null) {
+    if (frame.region() != null) {
       flush(gathered, channel);
-      parcel.part().writeTo(channel);
+      frame.region().writeTo(channel);
     }
   }
 
@@ -135,12 +138,12 @@ final class SendQueue {
     }
   }
 
-  private boolean add(QueuedFrame parcel) {
+  private boolean add(QueuedFrame frame) {
     if (closed) {
       return false;
     }
-    queue.add(parcel);
-    queued += parcel.size();
+    queue.add(frame);
+    queued += frame.size();
     filled.signal();
     return true;
   }
@@ -167,31 +170,31 @@ final class SendQueue {
   }
 
   private @Nullable QueuedFrame removeFirst() {
-    QueuedFrame parcel = queue.poll();
-    if (parcel != null) {
+    QueuedFrame frame = queue.poll();
+    if (frame != null) {
       boolean wasFull = queued >= FULL;
-      queued -= parcel.size();
+      queued -= frame.size();
       if (wasFull && queued < FULL) {
         drained.signalAll();
       }
     }
-    return parcel;
+    return frame;
   }
 
   /**
-   * What goes out in one go.
+   * A queued frame.
    *
-   * @param bytes a whole frame, or its header where the content is a part of a file
+   * @param bytes a whole frame, or its header when the content is a file region
    */
-  private record QueuedFrame(ByteBuffer bytes, @Nullable FileRegion part) {
+  private record QueuedFrame(ByteBuffer bytes, @Nullable FileRegion region) {
     int size() {
-      return bytes.remaining() + (part == null ? 0 : part.count());
+      return bytes.remaining() + (region == null ? 0 : region.count());
     }
 
     void release() {
       BufferPool.SHARED.release(bytes);
-      if (part != null) {
-        part.release();
+      if (region != null) {
+        region.release();
       }
     }
   }

@@ -6,8 +6,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * What we send on one stream: DATA within the credit that the agent gave, then EOF. Has a lock of
- * its own, taken after that of the stream.
+ * Send side of a stream's flow control: DATA within the credit granted by the agent, then EOF. Has
+ * its own lock, acquired after that of the stream.
  */
 final class SendWindow {
   private static final int DATA_MAX = 128 * 1024;
@@ -24,8 +24,10 @@ final class SendWindow {
   private boolean over;
 
   /**
+   * Creates the send side of a stream.
+   *
    * @param number of the stream
-   * @param credit what we may send at first
+   * @param credit how many bytes may be sent before the first CREDIT
    */
   SendWindow(AgentConnection connection, int number, long credit) {
     this.connection = connection;
@@ -36,12 +38,12 @@ final class SendWindow {
   /**
    * Sends bytes as the agent's credit allows.
    *
-   * @param patience how long to wait for credit each time
-   * @return false when the stream is over, or the patience is
+   * @param timeout how long to wait for credit each time
+   * @return false when the stream is over or the wait timed out
    */
-  boolean send(ByteBuffer bytes, Duration patience) throws InterruptedException {
+  boolean send(ByteBuffer bytes, Duration timeout) throws InterruptedException {
     while (bytes.hasRemaining()) {
-      int size = reserve(Math.min(bytes.remaining(), DATA_MAX), patience);
+      int size = reserve(Math.min(bytes.remaining(), DATA_MAX), timeout);
       if (size == 0) {
         return false;
       }
@@ -60,24 +62,25 @@ final class SendWindow {
   }
 
   /**
-   * Takes credit for one frame, to be followed by {@link #release} whether it was sent or not.
+   * Reserves credit for one frame; the caller then calls {@link #release}, whether the frame was
+   * sent or not.
    *
-   * @param patience how long to wait for it
-   * @return how much, up to {@code most}; 0 when the stream is over, or the patience is
+   * @param timeout how long to wait for credit
+   * @return how much, up to {@code most}; 0 when the stream is over or the wait timed out
    */
-  int reserve(int most, Duration patience) throws InterruptedException {
-    long deadline = LinkStream.deadline(patience);
+  int reserve(int max, Duration timeout) throws InterruptedException {
+    long deadline = LinkStream.deadline(timeout);
     lock.lockInterruptibly();
     try {
       while (credit == 0 && maySend()) {
-        if (!LinkStream.await(changed, deadline, patience)) {
+        if (!LinkStream.await(changed, deadline, timeout)) {
           return 0;
         }
       }
       if (!maySend()) {
         return 0;
       }
-      int size = (int) Math.min(most, credit);
+      int size = (int) Math.min(max, credit);
       credit -= size;
       sending++;
       return size;
@@ -87,7 +90,7 @@ final class SendWindow {
   }
 
   /**
-   * Sends content within reserved credit; {@code frame} has room for the header before it.
+   * Sends content within reserved credit; {@code frame} has room for the header in front.
    *
    * @return false when the connection is closed
    */
@@ -95,12 +98,12 @@ final class SendWindow {
     return connection.sendContent(Wire.header(frame, Wire.DATA, number));
   }
 
-  /** Sends a part of a file within reserved credit; false when the connection is closed. */
+  /** Sends a file region within reserved credit. Returns false when the connection is closed. */
   boolean post(FileRegion part) throws InterruptedException {
     return connection.sendContent(Wire.header(Wire.DATA, number, part.count()), part);
   }
 
-  /** Gives back what was not used of the credit for a frame. */
+  /** Returns the unused part of the credit reserved for a frame. */
   void release(int unused) {
     lock.lock();
     try {
@@ -114,9 +117,7 @@ final class SendWindow {
     }
   }
 
-  /**
-   * Says that no more bytes come from here. Does nothing when repeated or when the stream is over.
-   */
+  /** Sends EOF after all pending content. Does nothing when repeated or when the stream is over. */
   void sendEof() {
     lock.lock();
     try {
@@ -129,12 +130,12 @@ final class SendWindow {
     }
   }
 
-  // The stream.
+  // Called by the stream.
 
   /**
-   * Takes in a CREDIT frame.
+   * Applies a CREDIT frame.
    *
-   * @throws ProtocolViolation when it makes no sense
+   * @throws ProtocolViolation when it is invalid
    */
   void grant(byte[] payload) {
     if (payload.length != 4) {
@@ -144,7 +145,7 @@ final class SendWindow {
     try {
       credit += Wire.getInt(payload, 0) & 0xffff_ffffL;
       if (credit > CREDIT_MAX) {
-        throw new ProtocolViolation("absurd credit");
+        throw new ProtocolViolation("credit is out of range");
       }
       changed.signalAll();
     } finally {
@@ -152,7 +153,10 @@ final class SendWindow {
     }
   }
 
-  /** Nothing new is sent, because nobody wants it any more; what has its credit still goes out. */
+  /**
+   * Stops sending new content, because the receiver has cancelled; content with reserved credit is
+   * still sent.
+   */
   void stop() {
     lock.lock();
     try {
@@ -163,7 +167,7 @@ final class SendWindow {
     }
   }
 
-  /** Nothing at all is sent: the stream is over. */
+  /** Stops sending altogether: the stream is over. */
   void close() {
     lock.lock();
     try {
@@ -178,7 +182,7 @@ final class SendWindow {
     return !over && !stopped && !ended;
   }
 
-  /** Bytes that have their credit go out first: content after EOF would end the connection. */
+  /** Waits for content with reserved credit, since content after EOF would close the connection. */
   private void queueEof() {
     if (sending == 0 && !over) {
       connection.sendControl(Wire.frame(Wire.EOF, number));

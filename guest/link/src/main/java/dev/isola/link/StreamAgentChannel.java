@@ -8,8 +8,8 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A channel over a pair of streams: a process's standard input and output, a pod's exec, a virtio
- * port. Blocking file streams hold their thread, so the connection uses platform threads for it.
+ * A channel over a pair of streams: standard input and output of a process, exec in a pod, or a
+ * virtio port. Blocking file streams pin their thread, so the connection uses platform threads.
  */
 public final class StreamAgentChannel implements AgentChannel {
   private static final int PIECE = 64 * 1024;
@@ -22,10 +22,12 @@ public final class StreamAgentChannel implements AgentChannel {
   private final AtomicBoolean closed = new AtomicBoolean();
 
   /**
+   * Creates a channel.
+   *
    * @param in from the agent
    * @param out to the agent
-   * @param onClose called once, before the streams are closed; must end reads and writes that are
-   *     blocked, where closing the streams does not (a pipe: end the process at its other end)
+   * @param onClose called once, before the streams are closed; must unblock pending reads and
+   *     writes where closing the streams does not (for a pipe: end the process at its other end)
    */
   public StreamAgentChannel(InputStream in, OutputStream out, Runnable onClose) {
     this.in = in;
@@ -34,8 +36,7 @@ public final class StreamAgentChannel implements AgentChannel {
   }
 
   /**
-   * Returns a connector for a channel that can be opened once: after a drop the agent is gone for
-   * good.
+   * Returns a connector for a channel that can be opened only once: after a drop the agent is gone.
    */
   public static AgentConnector singleUse(AgentChannel channel) {
     return new SingleUseConnector(channel);
@@ -97,7 +98,7 @@ public final class StreamAgentChannel implements AgentChannel {
     try {
       stream.close();
     } catch (Exception ignored) {
-      // The other end may be gone already; that is why it is closed.
+      // The other end may be gone already.
     }
   }
 

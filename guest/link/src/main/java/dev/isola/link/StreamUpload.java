@@ -7,100 +7,103 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Sends the content of a stream, in frames as large as the credit allows and it comes. */
+/**
+ * Uploads the content of a stream, in frames as large as the credit and the available input allow.
+ */
 final class StreamUpload {
-  /** Native reads of more would allocate for each of them. */
+  /** Larger native reads would allocate memory each time. */
   private static final int PIECE = 64 * 1024;
 
-  /** Puts bytes into a block; returns how many, -1 at the end. */
+  /** Reads bytes into a buffer. Returns how many, -1 at the end. */
   private interface Source {
-    int fill(ByteBuffer block) throws IOException;
+    int fill(ByteBuffer buffer) throws IOException;
   }
 
   private enum Sent {
     MORE,
     ALL,
-    /** The stream is over, or the patience. */
+    /** The stream is over, or the wait for credit timed out. */
     NOTHING
   }
 
   private final SendWindow out;
   private final Source source;
-  private final @Nullable FileRegions parts;
+  private final @Nullable FileRegions regions;
 
   StreamUpload(SendWindow out, InputStream content) {
     this.out = out;
-    // A class made from it may do more in read() than its channel knows of.
+    // A subclass may override read(), which reading from the channel would bypass.
     if (content.getClass() == FileInputStream.class) {
-      parts = new FileRegions(((FileInputStream) content).getChannel());
-      source = parts::read;
+      regions = new FileRegions(((FileInputStream) content).getChannel());
+      source = regions::read;
     } else {
-      parts = null;
+      regions = null;
       source = pieces(content);
     }
   }
 
   private static Source pieces(InputStream content) {
     byte[] piece = new byte[PIECE];
-    return block -> {
+    return buffer -> {
       int total = 0;
       do {
-        int count = content.read(piece, 0, Math.min(PIECE, block.remaining()));
+        int count = content.read(piece, 0, Math.min(PIECE, buffer.remaining()));
         if (count < 0) {
           return total == 0 ? -1 : total;
         }
-        block.put(piece, 0, count);
+        buffer.put(piece, 0, count);
         total += count;
-      } while (block.hasRemaining() && content.available() > 0);
+      } while (buffer.hasRemaining() && content.available() > 0);
       return total;
     };
   }
 
   /**
-   * Sends everything.
+   * Uploads everything.
    *
-   * @param patience how long to wait for credit each time
-   * @return false when the stream is over, or the patience is
+   * @param timeout how long to wait for credit each time
+   * @return false when the stream is over or the wait timed out
    */
-  boolean run(Duration patience) throws IOException, InterruptedException {
+  boolean run(Duration timeout) throws IOException, InterruptedException {
     Sent sent = Sent.MORE;
     try {
       while (sent == Sent.MORE) {
-        sent = sendFrame(patience);
+        sent = sendFrame(timeout);
       }
-      return sent == Sent.ALL && isOut(patience);
+      return sent == Sent.ALL && awaitRegions(timeout);
     } finally {
-      if (parts != null) {
-        parts.awaitRelease();
+      if (regions != null) {
+        regions.awaitRelease();
       }
     }
   }
 
   /**
-   * What was wrong with a part of a file must be known before the agent hears that this was all.
+   * Waits for all regions, since a read error must be detected before EOF tells the agent that the
+   * content is complete.
    */
-  private boolean isOut(Duration patience) throws IOException, InterruptedException {
-    if (parts == null) {
+  private boolean awaitRegions(Duration timeout) throws IOException, InterruptedException {
+    if (regions == null) {
       return true;
     }
-    boolean out = parts.await(patience);
-    parts.check();
+    boolean out = regions.await(timeout);
+    regions.check();
     return out;
   }
 
-  private Sent sendFrame(Duration patience) throws IOException, InterruptedException {
-    int credit = out.reserve(Wire.FRAME_MAX, patience);
+  private Sent sendFrame(Duration timeout) throws IOException, InterruptedException {
+    int credit = out.reserve(Wire.FRAME_MAX, timeout);
     if (credit == 0) {
       return Sent.NOTHING;
     }
     int used = 0;
     try {
-      FileRegion part = parts == null ? null : parts.next(credit);
-      if (part == null) {
-        used = sendBlock(credit);
+      FileRegion region = regions == null ? null : regions.next(credit);
+      if (region == null) {
+        used = sendBuffer(credit);
       } else {
-        sendPart(part);
-        used = part.count();
+        sendRegion(region);
+        used = region.count();
       }
     } finally {
       out.release(credit - Math.max(used, 0));
@@ -109,27 +112,27 @@ final class StreamUpload {
   }
 
   /** Returns how many bytes it sent, -1 at the end. */
-  private int sendBlock(int credit) throws IOException, InterruptedException {
-    ByteBuffer block = BufferPool.SHARED.acquire();
-    boolean handedOn = false;
+  private int sendBuffer(int credit) throws IOException, InterruptedException {
+    ByteBuffer buffer = BufferPool.SHARED.acquire();
+    boolean posted = false;
     try {
-      int count = source.fill(block.position(Wire.HEADER).limit(Wire.HEADER + credit));
-      handedOn = count > 0 && out.post(block.flip());
+      int count = source.fill(buffer.position(Wire.HEADER).limit(Wire.HEADER + credit));
+      posted = count > 0 && out.post(buffer.flip());
       return count;
     } finally {
-      if (!handedOn) {
-        BufferPool.SHARED.release(block);
+      if (!posted) {
+        BufferPool.SHARED.release(buffer);
       }
     }
   }
 
-  private void sendPart(FileRegion part) throws InterruptedException {
-    boolean handedOn = false;
+  private void sendRegion(FileRegion region) throws InterruptedException {
+    boolean posted = false;
     try {
-      handedOn = out.post(part);
+      posted = out.post(region);
     } finally {
-      if (!handedOn) {
-        part.release();
+      if (!posted) {
+        region.release();
       }
     }
   }

@@ -2,7 +2,7 @@ package dev.isola.link;
 
 import java.time.Instant;
 
-/** Times as the wire has them: nanoseconds since 1970, signed. */
+/** Converts wire timestamps: signed nanoseconds since 1970. */
 final class Timestamps {
   private static final long SECOND = 1_000_000_000L;
 

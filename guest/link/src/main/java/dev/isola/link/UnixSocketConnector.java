@@ -19,10 +19,10 @@ import java.util.concurrent.locks.LockSupport;
 
 /** Connects to an agent that listens on a unix socket. */
 public final class UnixSocketConnector implements AgentConnector {
-  /** The longest path the kernel takes, without its NUL. */
+  /** Longest path the kernel accepts, without its NUL. */
   static final int PATH_MAX = 107;
 
-  /** As much as the system allows is taken; a whole frame should fit. */
+  /** Large enough for whole frames; the kernel caps it. */
   private static final int SEND_BUFFER = 4 << 20;
 
   private static final long PAUSE_NANOS = 1_000_000;
@@ -30,7 +30,9 @@ public final class UnixSocketConnector implements AgentConnector {
   private final Path path;
 
   /**
-   * @throws dev.isola.spi.error.InvalidRequest when the path is longer than a socket's may be
+   * Creates a connector.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest when the path is too long for a socket
    */
   public UnixSocketConnector(Path path) {
     requireValidPath(path);
@@ -38,9 +40,9 @@ public final class UnixSocketConnector implements AgentConnector {
   }
 
   /**
-   * Refuses a path that no socket can have, before anything is made for it.
+   * Rejects a path that is too long, before anything is created for it.
    *
-   * @throws dev.isola.spi.error.InvalidRequest when the path is longer than a socket's may be
+   * @throws dev.isola.spi.error.InvalidRequest when the path is too long for a socket
    */
   public static void requireValidPath(Path path) {
     int length = path.toString().getBytes(UTF_8).length;
@@ -69,11 +71,11 @@ public final class UnixSocketConnector implements AgentConnector {
         return new SocketAgentChannel(channel);
       } catch (ConnectException e) {
         channel.close();
-        throw new AgentAbsentException("nobody listens on " + path, e);
+        throw new AgentAbsentException("no agent listens on " + path, e);
       } catch (IOException e) {
         channel.close();
         if (!Files.exists(path)) {
-          throw new AgentAbsentException("there is no socket " + path, e);
+          throw new AgentAbsentException("socket does not exist: " + path, e);
         }
         if (!isBacklogFull(e) || System.nanoTime() - deadline >= 0) {
           throw e;
@@ -83,7 +85,7 @@ public final class UnixSocketConnector implements AgentConnector {
     }
   }
 
-  /** With a full backlog connect fails with EAGAIN, which Java only tells by its text. */
+  /** With a full backlog, connect fails with EAGAIN, which Java exposes only in the message. */
   private static boolean isBacklogFull(IOException e) {
     String text = String.valueOf(e.getMessage());
     return text.contains("temporarily unavailable") || text.contains("EAGAIN");
@@ -127,7 +129,7 @@ public final class UnixSocketConnector implements AgentConnector {
       try {
         channel.close();
       } catch (IOException ignored) {
-        // Nothing is left to do with a socket that cannot even be closed.
+        // Nothing else can be done.
       }
     }
   }

@@ -2,7 +2,7 @@ package dev.isola.link;
 
 import java.nio.ByteBuffer;
 
-/** The numbers of the guest protocol: a transcription of PROTOCOL.md; change both together. */
+/** Constants of the guest protocol: a transcription of PROTOCOL.md; change both together. */
 final class Wire {
   static final int HEADER = 9;
   static final int FRAME_MAX = 262_144;
@@ -15,7 +15,7 @@ final class Wire {
   static final String MAGIC_TEXT = "isola-agent";
   static final String SERVER_TEXT = "isola-server";
 
-  /** Streams with this bit are the agent's. */
+  /** Set in the numbers of streams opened by the agent. */
   static final int AGENT_STREAM = 0x8000_0000;
 
   // Frame types.
@@ -62,7 +62,7 @@ final class Wire {
   static final int E_TOO_MANY_LINKS = 21;
   static final int E_READ_ONLY = 22;
 
-  // Values of fields.
+  // Field values.
   static final int WRITE_ATOMIC = 1;
   static final int WRITE_PARENTS = 2;
   static final int WRITE_NEW = 4;
@@ -118,9 +118,7 @@ final class Wire {
     putInt(bytes, at + 4, (int) value);
   }
 
-  /**
-   * Writes a frame's header into the first nine bytes of {@code frame}, which is the whole frame.
-   */
+  /** Writes the header into the first nine bytes of {@code frame}, which is the whole frame. */
   static byte[] header(byte[] frame, int type, int stream) {
     putInt(frame, 0, frame.length - HEADER);
     frame[4] = (byte) type;
@@ -128,12 +126,12 @@ final class Wire {
     return frame;
   }
 
-  /** Writes a frame's header before its content, where {@code frame} has room for it. */
+  /** Writes the header into the room that {@code frame} has before its content. */
   static ByteBuffer header(ByteBuffer frame, int type, int stream) {
     return frame.putInt(0, frame.remaining() - HEADER).put(4, (byte) type).putInt(5, stream);
   }
 
-  /** Returns the header of a frame whose payload follows by itself. */
+  /** Returns the header of a frame whose payload is sent separately. */
   static byte[] header(int type, int stream, int length) {
     byte[] header = header(new byte[HEADER], type, stream);
     putInt(header, 0, length);

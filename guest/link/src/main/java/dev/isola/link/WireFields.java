@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * A view of the fields in a payload. The structure is checked once, when it is made; a field of the
- * wrong size or one that is missing is a {@link ProtocolViolation} when it is asked for.
+ * View of the fields in a payload. The constructor checks the structure; reading a missing field or
+ * one of the wrong size throws a {@link ProtocolViolation}.
  */
 final class WireFields {
   private static final int FIELD_HEADER = 5;
@@ -36,12 +36,12 @@ final class WireFields {
     int at = from;
     while (at < payload.length) {
       if (payload.length - at < FIELD_HEADER) {
-        throw new ProtocolViolation("a field header is cut off");
+        throw new ProtocolViolation("a field header is truncated");
       }
       int length = Wire.getInt(payload, at + 1);
       at += FIELD_HEADER;
       if (length < 0 || length > payload.length - at) {
-        throw new ProtocolViolation("a field runs past its payload");
+        throw new ProtocolViolation("a field exceeds its payload");
       }
       at += length;
     }
@@ -60,9 +60,9 @@ final class WireFields {
     return numberAt(at, tag);
   }
 
-  long number(int tag, long otherwise) {
+  long number(int tag, long fallback) {
     int at = find(tag, from);
-    return at < 0 ? otherwise : numberAt(at, tag);
+    return at < 0 ? fallback : numberAt(at, tag);
   }
 
   OptionalLong optionalNumber(int tag) {
@@ -70,19 +70,19 @@ final class WireFields {
     return at < 0 ? OptionalLong.empty() : OptionalLong.of(numberAt(at, tag));
   }
 
-  /** Returns a number that counts something, so that it is never negative. */
+  /** Returns a number that must not be negative. */
   long count(int tag) {
     return checkCount(number(tag), tag);
   }
 
-  long count(int tag, long otherwise) {
-    return checkCount(number(tag, otherwise), tag);
+  long count(int tag, long fallback) {
+    return checkCount(number(tag, fallback), tag);
   }
 
-  /** Returns a number between {@code least} and {@code most}. */
-  int range(int tag, int least, int most) {
+  /** Returns a number from {@code least} to {@code most}. */
+  int range(int tag, int min, int max) {
     long value = number(tag);
-    if (value < least || value > most) {
+    if (value < min || value > max) {
       throw new ProtocolViolation("field " + tag + " is out of range: " + value);
     }
     return (int) value;

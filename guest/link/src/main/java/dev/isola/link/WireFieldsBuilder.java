@@ -7,7 +7,9 @@ import dev.isola.spi.error.Fault;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** Fields being written. Room for a frame header is left in front, so that a frame is one array. */
+/**
+ * Builds a list of fields. Reserves room for a frame header in front, so that a frame is one array.
+ */
 final class WireFieldsBuilder {
   private static final int FIELD_HEADER = 5;
 
@@ -65,15 +67,15 @@ final class WireFieldsBuilder {
   /**
    * Returns the whole frame.
    *
-   * @throws dev.isola.spi.error.InvalidRequest when it is larger than a frame may be
+   * @throws dev.isola.spi.error.InvalidRequest when it exceeds the maximum frame size
    */
   byte[] frame(int type, int stream) {
     if (size - Wire.HEADER > Wire.FRAME_MAX) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "the request takes "
+              "the request is "
                   + (size - Wire.HEADER)
-                  + " bytes, and the guest agent accepts at most "
+                  + " bytes long, but the guest agent accepts at most "
                   + Wire.FRAME_MAX,
               "put long arguments and values into a file")
           .exception();

@@ -1,4 +1,4 @@
-/** The Java end of the channel to the guest agent: any byte channel in, a sandbox out. */
+/** Server side of the guest protocol: turns a byte channel to the guest agent into a sandbox. */
 @NullMarked
 package dev.isola.link;
 

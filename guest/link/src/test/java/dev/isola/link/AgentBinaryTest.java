@@ -12,9 +12,9 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The agent runs beside guest processes, at addresses that differ by start. */
+/** The agent runs next to guest processes and must be position independent. */
 class AgentBinaryTest {
-  /** The field e_type of an ELF header, and its value for a program without fixed addresses. */
+  /** Offset of e_type in an ELF header. */
   private static final int TYPE = 16;
 
   private static final short SHARED_OBJECT = 3;
@@ -29,12 +29,12 @@ class AgentBinaryTest {
   }
 
   @Test
-  void programThatIsNotPackedIsNamedWithTheWayToBuildIt() {
+  void missingProgramIsReportedWithBuildInstructions() {
     EmbeddedProgram absent =
         new EmbeddedProgram("compass", "host/compass", "META-INF/none", "compass");
     assertThatThrownBy(() -> absent.install(folder))
         .isInstanceOf(ProviderUnavailable.class)
-        .hasMessageContaining("there is no compass for linux-")
+        .hasMessageContaining("no compass for linux-")
         .hasMessageContaining("make -C host/compass");
   }
 }

@@ -15,7 +15,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How long a connection is tried for, and what ends the trying. */
+/** How long a connection is retried, and what ends the retries. */
 @Timeout(20)
 class AgentClientConnectTest {
   private static final LinkTimeouts SHORT =
@@ -23,7 +23,7 @@ class AgentClientConnectTest {
           .withConnectTimeout(Duration.ofMillis(300))
           .withHandshakeTimeout(Duration.ofMillis(300));
 
-  /** Somebody took the connection, and says nothing until it is closed. */
+  /** Accepts the connection and sends nothing until it is closed. */
   private static final class SilentChannel implements AgentChannel {
     private final CountDownLatch closed = new CountDownLatch(1);
 
@@ -63,24 +63,24 @@ class AgentClientConnectTest {
   }
 
   @Test
-  void nobodyIsAskedWithNoTimeLeft() {
-    List<Duration> given = new CopyOnWriteArrayList<>();
+  void noAttemptIsMadeWithoutTimeLeft() {
+    List<Duration> timeouts = new CopyOnWriteArrayList<>();
     AgentConnector mute =
         left -> {
-          given.add(left);
+          timeouts.add(left);
           return new SilentChannel();
         };
     try (AgentClient client = client(mute, SHORT)) {
       assertThatThrownBy(client::connection)
           .isInstanceOf(ProviderUnavailable.class)
-          .hasMessageContaining("no greeting within");
+          .hasMessageContaining("no handshake within");
     }
-    // One may come about by a timer that was early; a nanosecond was given before.
-    assertThat(given).isNotEmpty().allMatch(left -> left.compareTo(Duration.ofNanos(1)) > 0);
+    // A timer that fires early can cause one more attempt; its timeout used to be a nanosecond.
+    assertThat(timeouts).isNotEmpty().allMatch(left -> left.compareTo(Duration.ofNanos(1)) > 0);
   }
 
   @Test
-  void whoEndsWhileItIsGreetedIsGoneAtOnce() {
+  void sandboxEndingDuringHandshakeIsGoneAtOnce() {
     CountDownLatch opened = new CountDownLatch(1);
     AgentConnector mute =
         left -> {
@@ -106,11 +106,11 @@ class AgentClientConnectTest {
   }
 
   @Test
-  void whoIsAbsentForGoodIsNotWaitedFor() {
-    List<Duration> given = new CopyOnWriteArrayList<>();
+  void permanentlyAbsentAgentIsNotRetried() {
+    List<Duration> timeouts = new CopyOnWriteArrayList<>();
     AgentConnector ended =
         left -> {
-          given.add(left);
+          timeouts.add(left);
           throw AgentAbsentException.permanent("its container has ended", null);
         };
     try (AgentClient client =
@@ -119,6 +119,6 @@ class AgentClientConnectTest {
       assertThatThrownBy(client::connection).isInstanceOf(Gone.class);
       assertThat(client.goneReason()).isPresent();
     }
-    assertThat(given).as("once told, it is known").hasSize(1);
+    assertThat(timeouts).as("number of attempts").hasSize(1);
   }
 }

@@ -9,7 +9,7 @@ class BufferPoolTest {
   private final BufferPool blocks = new BufferPool(2);
 
   @Test
-  void aBlockIsUsedAgainAndEmpty() {
+  void releasedBufferIsReusedEmpty() {
     ByteBuffer block = blocks.acquire();
     block.put(new byte[100]).flip();
     assertThat(blocks.inUse()).isEqualTo(1);
@@ -20,7 +20,7 @@ class BufferPoolTest {
   }
 
   @Test
-  void whoComesTooLateGetsOneOnTheHeapThatIsNotKept() {
+  void exhaustedPoolReturnsUnpooledHeapBuffer() {
     ByteBuffer first = blocks.acquire();
     ByteBuffer second = blocks.acquire();
     ByteBuffer third = blocks.acquire();

@@ -13,11 +13,11 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A fake of the agent: a unix socket whose every connection runs a script over raw frames. */
+/** A fake agent: a unix socket that runs a script of raw frames on every connection. */
 final class FakeAgent implements AutoCloseable {
   static final SandboxId ID = new SandboxId("fake");
 
-  /** What the fake does with one connection. When it returns, the connection is closed. */
+  /** Handles one connection, which is closed when it returns. */
   @FunctionalInterface
   interface Script {
     void run(FakePeer peer) throws Exception;
@@ -41,11 +41,11 @@ final class FakeAgent implements AutoCloseable {
     Thread.ofVirtual().name("fake-agent").start(this::accept);
   }
 
-  /** Greets properly, then runs {@code script}. */
-  static FakeAgent greeted(Script script) throws IOException {
+  /** Completes the handshake, then runs {@code script}. */
+  static FakeAgent afterHandshake(Script script) throws IOException {
     return new FakeAgent(
         peer -> {
-          peer.greet();
+          peer.completeHandshake();
           script.run(peer);
         });
   }
@@ -53,7 +53,7 @@ final class FakeAgent implements AutoCloseable {
   void next(Script other) {
     script =
         peer -> {
-          peer.greet();
+          peer.completeHandshake();
           other.run(peer);
         };
   }
@@ -87,7 +87,7 @@ final class FakeAgent implements AutoCloseable {
     try (channel) {
       script.run(new FakePeer(channel, secret));
     } catch (IOException e) {
-      // The link closed the connection, which is what most scripts are for.
+      // The link closed the connection, which most scripts expect.
     } catch (Throwable e) {
       failures.add(e);
     }

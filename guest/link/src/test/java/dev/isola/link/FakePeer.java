@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ByteChannel;
 import java.util.Arrays;
 
-/** One connection as the fake agent sees it. */
+/** One connection, from the side of the fake agent. */
 final class FakePeer {
   final byte[] nonce = new byte[Wire.NONCE_SIZE];
   private final ByteChannel channel;
@@ -19,7 +19,7 @@ final class FakePeer {
     Arrays.fill(nonce, (byte) 7);
   }
 
-  void greet() throws IOException {
+  void completeHandshake() throws IOException {
     challenge();
     welcome(read());
   }
@@ -55,7 +55,7 @@ final class FakePeer {
             .frame(Wire.WELCOME, 0));
   }
 
-  /** Waits for a REQUEST, answering pings meanwhile. */
+  /** Waits for a REQUEST and answers pings in the meantime. */
   Frame request() throws IOException {
     return awaitType(Wire.REQUEST);
   }

@@ -48,7 +48,7 @@ class FileRegionsTest {
   }
 
   @Test
-  void partsAreTheFileInOrderAndTheRestIsLeftToBeRead() throws Exception {
+  void regionsCoverTheFileInOrderAndLeaveTheRest() throws Exception {
     send(next(200_000));
     send(next(90_000));
     assertThat(parts.next(200_000)).isNull();
@@ -59,7 +59,7 @@ class FileRegionsTest {
   }
 
   @Test
-  void aFileThatBecameShorterIsFilledUpAndTold() throws Exception {
+  void truncatedFileIsPaddedAndReported() throws Exception {
     FileRegion part = next(200_000);
     file.truncate(100_000);
     send(part);
@@ -72,7 +72,7 @@ class FileRegionsTest {
   }
 
   @Test
-  void aClosedFileIsToldToo() throws Exception {
+  void closedFileIsReported() throws Exception {
     FileRegion part = next(200_000);
     file.close();
     send(part);
@@ -81,7 +81,7 @@ class FileRegionsTest {
   }
 
   @Test
-  void whoWaitsWaitsForEveryPart() throws Exception {
+  void awaitWaitsForEveryRegion() throws Exception {
     FileRegion part = next(100_000);
     assertThat(parts.await(Duration.ofMillis(1))).isFalse();
     part.release();
@@ -89,7 +89,7 @@ class FileRegionsTest {
   }
 
   @Test
-  void settlingKeepsAnInterrupt() throws Exception {
+  void awaitReleaseKeepsTheInterrupt() throws Exception {
     next(100_000).release();
     Thread.currentThread().interrupt();
     parts.awaitRelease();
@@ -97,7 +97,7 @@ class FileRegionsTest {
   }
 
   @Test
-  void anOutboxThatIsClosedLetsGoOfItsParts() throws Exception {
+  void closedSendQueueReleasesItsRegions() throws Exception {
     SendQueue outbox = new SendQueue();
     FileRegion part = next(100_000);
     assertThat(outbox.put(Wire.header(Wire.DATA, 1, part.count()), part)).isTrue();
@@ -107,7 +107,7 @@ class FileRegionsTest {
   }
 
   @Test
-  void aFrameOfAPartIsReadAsAnyOther() throws Exception {
+  void regionFrameIsReadLikeAnyOther() throws Exception {
     SendQueue outbox = new SendQueue();
     outbox.putControl(Wire.frame(Wire.EOF, 6));
     FileRegion part = next(150_000);

@@ -61,8 +61,8 @@ class HostileAgentTest {
     client = agent.client(IMPATIENT);
   }
 
-  private void greeted(FakeAgent.Script script) throws IOException {
-    agent = FakeAgent.greeted(script);
+  private void startAgent(FakeAgent.Script script) throws IOException {
+    agent = FakeAgent.afterHandshake(script);
     client = agent.client(IMPATIENT);
   }
 
@@ -74,9 +74,9 @@ class HostileAgentTest {
     return new AgentExecutions(client, Optional.empty()).start(Command.argv("true"));
   }
 
-  /** The agent answers the first request with {@code script}, which must end the connection. */
+  /** The agent answers the first request with {@code script}, which must close the connection. */
   private void assertViolation(FakeAgent.Script afterRequest) throws IOException {
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           afterRequest.run(peer);
@@ -183,7 +183,7 @@ class HostileAgentTest {
 
   @Test
   void truncatedFrame() throws IOException {
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           byte[] header = Wire.frame(Wire.END, 1);
@@ -201,7 +201,7 @@ class HostileAgentTest {
   }
 
   @Test
-  void frameOnlyAServerSends() throws IOException {
+  void serverOnlyFrame() throws IOException {
     assertViolation(peer -> peer.send(Wire.REQUEST, 1, new byte[3]));
   }
 
@@ -211,7 +211,7 @@ class HostileAgentTest {
   }
 
   @Test
-  void streamOfTheAgentThatIsNotOpen() throws IOException {
+  void unopenedAgentStream() throws IOException {
     assertViolation(peer -> peer.send(Wire.DATA, 0x8000_0001, new byte[3]));
   }
 
@@ -242,7 +242,7 @@ class HostileAgentTest {
   }
 
   @Test
-  void contentThatWasNotAskedFor() throws IOException {
+  void unrequestedContent() throws IOException {
     assertViolation(peer -> peer.output(1, 1, 0, new byte[10]));
   }
 
@@ -266,7 +266,7 @@ class HostileAgentTest {
 
   @Test
   void terminalFrameTwice() throws IOException {
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           peer.end(1);
@@ -280,7 +280,7 @@ class HostileAgentTest {
 
   @Test
   void dataAfterEnd() throws IOException {
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           peer.response(1, new WireFieldsBuilder());
@@ -297,7 +297,7 @@ class HostileAgentTest {
 
   @Test
   void dataAfterEof() throws IOException {
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           peer.response(1, new WireFieldsBuilder());
@@ -313,7 +313,7 @@ class HostileAgentTest {
 
   @Test
   void moreLargeFramesThanWereGranted() throws IOException {
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           peer.response(1, new WireFieldsBuilder());
@@ -331,7 +331,7 @@ class HostileAgentTest {
 
   @Test
   void largeFramesForAWrite() throws IOException {
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           peer.send(Wire.DATA, 1, new byte[Wire.FRAME_MAX]);
@@ -345,7 +345,7 @@ class HostileAgentTest {
 
   @Test
   void dropsInTheMiddleOfALargeFrame() throws IOException {
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           peer.response(1, new WireFieldsBuilder());
@@ -362,8 +362,8 @@ class HostileAgentTest {
   }
 
   @Test
-  void emptyDataForEver() throws IOException {
-    greeted(
+  void endlessEmptyData() throws IOException {
+    startAgent(
         peer -> {
           peer.request();
           peer.response(1, new WireFieldsBuilder());
@@ -378,8 +378,8 @@ class HostileAgentTest {
   }
 
   @Test
-  void gapsForEver() throws IOException {
-    greeted(
+  void endlessGaps() throws IOException {
+    startAgent(
         peer -> {
           peer.request();
           peer.started(1);
@@ -395,7 +395,7 @@ class HostileAgentTest {
 
   @Test
   void responseTwice() throws IOException {
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           peer.started(1);
@@ -410,7 +410,7 @@ class HostileAgentTest {
   @Test
   void outputBeyondItsCredit() throws IOException {
     AtomicInteger sent = new AtomicInteger();
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           peer.started(1);
@@ -423,7 +423,7 @@ class HostileAgentTest {
     AgentConnection connection = client.connection();
     Execution execution = exec();
     assertOver(connection, CloseReason.Kind.VIOLATION);
-    // Nobody read, so a window and what the socket holds is all that could be sent.
+    // No caller reads, so at most a window and the socket's buffer can have been sent.
     assertThat(sent.get() * 64L * 1024).isLessThan(AgentExecution.WINDOW + 1024 * 1024);
     assertThatThrownBy(() -> drain(execution)).isInstanceOf(OutcomeUnknown.class);
     assertThatThrownBy(execution::await).isInstanceOf(OutcomeUnknown.class);
@@ -431,7 +431,7 @@ class HostileAgentTest {
 
   @Test
   void oneByteAtATimeWithinTheWindow() throws IOException {
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           peer.response(1, new WireFieldsBuilder());
@@ -452,8 +452,8 @@ class HostileAgentTest {
   }
 
   @Test
-  void outputThatGoesBack() throws IOException {
-    greeted(
+  void outputWithDecreasingOffset() throws IOException {
+    startAgent(
         peer -> {
           peer.request();
           peer.started(1);
@@ -468,8 +468,8 @@ class HostileAgentTest {
   }
 
   @Test
-  void exitThatMakesNoSense() throws IOException {
-    greeted(
+  void invalidExitKind() throws IOException {
+    startAgent(
         peer -> {
           peer.request();
           peer.started(1);
@@ -485,7 +485,7 @@ class HostileAgentTest {
 
   @Test
   void creditOfTheWrongSize() throws IOException {
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           peer.started(1);
@@ -499,7 +499,7 @@ class HostileAgentTest {
 
   @Test
   void errorWithAHugeMessage() throws IOException {
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           peer.error(1, Wire.E_NOT_FOUND, "x\u001b[31m\n".repeat(30_000));
@@ -516,7 +516,7 @@ class HostileAgentTest {
 
   @Test
   void errorWithAnUnknownCode() throws IOException {
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           peer.error(1, 4711, "something new");
@@ -530,7 +530,7 @@ class HostileAgentTest {
 
   @Test
   void silentOnARequest() throws IOException {
-    greeted(FakePeer::silence);
+    startAgent(FakePeer::silence);
     AgentConnection connection = client.connection();
     assertThatThrownBy(() -> files().makeFolder("/x", 0755)).isInstanceOf(OutcomeUnknown.class);
     assertOver(connection, CloseReason.Kind.SILENT);
@@ -538,7 +538,7 @@ class HostileAgentTest {
 
   @Test
   void answersPingsButNotTheRequest() throws IOException {
-    greeted(FakePeer::answerPings);
+    startAgent(FakePeer::answerPings);
     AgentConnection connection = client.connection();
     assertThatThrownBy(() -> files().stat("/x", NOFOLLOW_LINKS))
         .isInstanceOfSatisfying(
@@ -550,7 +550,7 @@ class HostileAgentTest {
 
   @Test
   void silentInTheMiddleOfAFile() throws IOException {
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           peer.response(1, new WireFieldsBuilder());
@@ -565,12 +565,12 @@ class HostileAgentTest {
   }
 
   @Test
-  void silentUnderACommand() throws IOException {
+  void silentDuringACommand() throws IOException {
     AtomicInteger attempts = new AtomicInteger();
     start(
         peer -> {
           if (attempts.getAndIncrement() == 0) {
-            peer.greet();
+            peer.completeHandshake();
             peer.request();
             peer.started(1);
           }
@@ -584,9 +584,9 @@ class HostileAgentTest {
   }
 
   @Test
-  void neverReads() throws IOException {
+  void agentThatNeverReads() throws IOException {
     CountDownLatch over = new CountDownLatch(1);
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           byte[] plenty = new byte[4];
@@ -602,8 +602,8 @@ class HostileAgentTest {
   }
 
   @Test
-  void takesNoContent() throws IOException {
-    greeted(FakePeer::answerPings);
+  void agentThatGrantsNoCredit() throws IOException {
+    startAgent(FakePeer::answerPings);
     AgentConnection connection = client.connection();
     assertThatThrownBy(() -> files().write("/x", new EndlessInputStream(), WriteOptions.DEFAULT))
         .isInstanceOf(OutcomeUnknown.class);
@@ -612,7 +612,7 @@ class HostileAgentTest {
 
   @Test
   void pingsWithoutReadingTheAnswers() throws IOException {
-    greeted(
+    startAgent(
         peer -> {
           byte[] ping = Wire.frame(Wire.PING, 0, new byte[64]);
           for (int i = 0; i < 200_000; i++) {
@@ -620,15 +620,15 @@ class HostileAgentTest {
           }
         });
     AgentConnection connection = client.connection();
-    // What it does not read is dropped once the outbox is full; the connection ends with its
-    // script.
+    // Pongs that the agent does not read are dropped once the send queue is full; the connection
+    // ends with its script.
     assertOver(connection, CloseReason.Kind.DROPPED);
   }
 
   @Test
   void saysByeAndEnds() throws IOException {
     CountDownLatch leave = new CountDownLatch(1);
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           peer.started(1);
@@ -646,10 +646,10 @@ class HostileAgentTest {
   }
 
   @Test
-  void anInterruptedCallerLeavesAndCancels() throws Exception {
+  void interruptedCallerCancelsItsStream() throws Exception {
     CountDownLatch asked = new CountDownLatch(1);
     CountDownLatch cancelled = new CountDownLatch(1);
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           asked.countDown();
@@ -686,9 +686,9 @@ class HostileAgentTest {
   }
 
   @Test
-  void closingWakesEverybody() throws Exception {
+  void closingWakesAllWaitingCallers() throws Exception {
     CountDownLatch asked = new CountDownLatch(3);
-    greeted(
+    startAgent(
         peer -> {
           for (int i = 0; i < 3; i++) {
             peer.request();
@@ -718,7 +718,7 @@ class HostileAgentTest {
 
   private static void drain(Execution execution) {
     while (execution.read().isPresent()) {
-      // Only its end is of interest.
+      // Only its end matters.
     }
   }
 

@@ -22,12 +22,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The small parts: fields, boot record, binary, socket paths, the greeting over a pipe. */
+/** Fields, boot record, embedded program, socket paths, and the handshake over a pipe. */
 @Timeout(20)
 class LinkComponentsTest {
 
   @Test
-  void fieldsGoRound() {
+  void fieldsRoundTrip() {
     byte[] payload =
         new WireFieldsBuilder()
             .add(FieldTag.OFFSET, -2)
@@ -49,7 +49,7 @@ class LinkComponentsTest {
   }
 
   @Test
-  void aBootRecordHoldsItsFieldsAndHidesItsSecret() {
+  void bootRecordEncodesFieldsAndHidesItsSecret() {
     Secret secret = BootRecord.newSecret();
     BootRecord record =
         BootRecord.builder(new SandboxId("abc"), secret)
@@ -82,7 +82,7 @@ class LinkComponentsTest {
   }
 
   @Test
-  void theBinaryIsWrittenOnceAndRepaired(@TempDir Path folder) throws IOException {
+  void binaryIsInstalledOnceAndRepaired(@TempDir Path folder) throws IOException {
     Path first = AgentBinary.install(folder);
     assertThat(first).isExecutable();
     assertThat(first.getFileName().toString()).matches("isola-agent-[0-9a-f]{16}");
@@ -102,7 +102,7 @@ class LinkComponentsTest {
   }
 
   @Test
-  void aSocketPathHasALimit(@TempDir Path folder) {
+  void tooLongSocketPathIsRejected(@TempDir Path folder) {
     Path tooLong = Path.of("/" + "x".repeat(107));
     assertThatThrownBy(() -> new UnixSocketConnector(tooLong))
         .isInstanceOf(InvalidRequest.class)
@@ -113,14 +113,14 @@ class LinkComponentsTest {
   }
 
   @Test
-  void aPipeMayHoldBytesOfAnEarlierConnection() throws Exception {
+  void handshakeSkipsBytesOfAnEarlierConnection() throws Exception {
     Secret secret = BootRecord.newSecret();
     PipedInputStream toAgent = new PipedInputStream(1 << 20);
     PipedInputStream toServer = new PipedInputStream(1 << 20);
     PipedOutputStream fromServer = new PipedOutputStream(toAgent);
     PipedOutputStream fromAgent = new PipedOutputStream(toServer);
     FakePeer peer = new FakePeer(new StreamPair(toAgent, fromAgent), secret);
-    // Left-overs: half a frame, a stale challenge with another nonce, more noise.
+    // Leftovers: half a frame, a stale challenge with another nonce, more noise.
     peer.raw(new byte[] {0, 0, 0, 50, 18, 0, 0, 0, 1, 1, 2, 3});
     peer.nonce[0] = 99;
     peer.challenge();

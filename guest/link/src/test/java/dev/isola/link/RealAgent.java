@@ -25,7 +25,7 @@ import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
 
-/** The real C agent, detached on this machine, confined to a folder of its own. */
+/** The real C agent, detached on this machine and confined to its own folder. */
 final class RealAgent implements AutoCloseable {
   static final Set<Class<? extends Capability>> ALL =
       Set.of(
@@ -61,7 +61,7 @@ final class RealAgent implements AutoCloseable {
     sandbox = connect(LinkTimeouts.DEFAULT);
   }
 
-  /** Returns another handle, with a connection of its own. */
+  /** Returns another handle with its own connection. */
   AgentSandbox connect(LinkTimeouts options) {
     return AgentSandbox.builder(id, new UnixSocketConnector(socket), secret)
         .capabilities(ALL)
@@ -69,7 +69,7 @@ final class RealAgent implements AutoCloseable {
         .build();
   }
 
-  /** Looks at /proc: one that has ended and waits for its new parent to notice counts as ended. */
+  /** Reads /proc; a zombie counts as ended. */
   boolean alive() {
     return ProcessStat.read(Path.of("/proc/" + pid))
         .filter(process -> !process.isZombie())

@@ -46,7 +46,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Commands under the real agent. */
+/** Executions with the real agent. */
 @Timeout(60)
 class RealAgentExecTest {
   private static RealAgent agent;
@@ -76,7 +76,7 @@ class RealAgentExecTest {
   }
 
   @Test
-  void runsAndCollects() {
+  void runCollectsOutput() {
     ExecResult result = sh("echo out; echo err >&2; exit 3");
     assertThat(result.exit()).isEqualTo(new Exit.Exited(3));
     assertThat(result.stdout().text()).isEqualTo("out\n");
@@ -85,7 +85,7 @@ class RealAgentExecTest {
   }
 
   @Test
-  void argumentsEnvironmentAndFolderArrive() {
+  void argumentsEnvironmentAndWorkingFolderAreApplied() {
     agent.sandbox.files().makeFolder("deep/er", 0755);
     ExecResult result =
         agent.sandbox.run(
@@ -97,7 +97,7 @@ class RealAgentExecTest {
   }
 
   @Test
-  void refusesWhatCannotStart() {
+  void unstartableCommandIsRejected() {
     assertThatThrownBy(() -> agent.sandbox.run(Command.argv("no-such-program")))
         .isInstanceOfSatisfying(
             InvalidRequest.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.COMMAND_NOT_FOUND));
@@ -114,7 +114,7 @@ class RealAgentExecTest {
   }
 
   @Test
-  void refusesARequestThatIsTooLarge() {
+  void tooLargeRequestIsRejected() {
     assertThatThrownBy(() -> agent.sandbox.run(Command.argv("echo", "x".repeat(300_000))))
         .isInstanceOf(InvalidRequest.class);
     assertThat(sh("true").succeeded()).isTrue();
@@ -149,7 +149,7 @@ class RealAgentExecTest {
   }
 
   @Test
-  void withoutStandardInputItReadsEndOfFile() throws IOException {
+  void commandWithoutStdinReadsEndOfFile() throws IOException {
     assertThat(sh("cat; echo done").stdout().text()).isEqualTo("done\n");
     try (Execution execution = agent.sandbox.start(Command.argv("true"))) {
       assertThatThrownBy(() -> execution.stdin().write(1)).isInstanceOf(IOException.class);
@@ -158,7 +158,7 @@ class RealAgentExecTest {
   }
 
   @Test
-  void signalsReachTheGroup() {
+  void signalReachesTheProcessGroup() {
     try (Execution execution =
         agent.sandbox.start(
             Command.shell("trap 'echo got; exit 9' TERM; echo up; while :; do sleep 0.1; done"))) {
@@ -177,7 +177,7 @@ class RealAgentExecTest {
   }
 
   @Test
-  void killReachesWhateverGotAway() {
+  void killReachesDetachedProcesses() {
     Execution execution =
         agent.sandbox.start(
             Command.shell("setsid sh -c 'setsid sleep 61.5 & setsid sleep 61.5' & sleep 61.5"));
@@ -194,7 +194,7 @@ class RealAgentExecTest {
   }
 
   @Test
-  void timesOut() {
+  void commandTimesOut() {
     Duration limit = Duration.ofMillis(300);
     ExecResult result =
         agent.sandbox.run(Command.shell("echo before; sleep 60 & sleep 60").withTimeout(limit));
@@ -204,7 +204,7 @@ class RealAgentExecTest {
   }
 
   @Test
-  void awaitsWithPatience() {
+  void awaitHonoursItsTimeout() {
     try (Execution execution =
         agent.sandbox.start(Command.shell("yes | head -c 5000000; sleep 60"))) {
       assertThat(execution.await(Duration.ofMillis(200))).isEmpty();
@@ -215,7 +215,7 @@ class RealAgentExecTest {
   }
 
   @Test
-  void anInterruptKillsARun() throws Exception {
+  void interruptKillsTheRun() throws Exception {
     AtomicReference<Throwable> thrown = new AtomicReference<>();
     Thread caller =
         Thread.ofVirtual()
@@ -236,7 +236,7 @@ class RealAgentExecTest {
   }
 
   @Test
-  void floodIsCountedExactly() {
+  void floodOfOutputIsCountedExactly() {
     long size = 1L << 30;
     long before = Runtime.getRuntime().totalMemory();
     ExecResult result =
@@ -251,7 +251,7 @@ class RealAgentExecTest {
   }
 
   @Test
-  void aCommandNobodyReadsIsHeldBack() {
+  void commandBlocksWhenItsOutputIsNotRead() {
     try (Execution execution =
         agent.sandbox.start(Command.shell("head -c 50000000 /dev/zero; touch written"))) {
       assertThat(execution.read()).isPresent();
@@ -275,7 +275,7 @@ class RealAgentExecTest {
   }
 
   @Test
-  void listsAndAttaches() {
+  void executionsAreListedAndAttachable() {
     Execution first =
         agent.sandbox.start(
             Command.shell("printf 0123456789; sleep 63").withTag("mine").withStdin());
@@ -300,7 +300,7 @@ class RealAgentExecTest {
   }
 
   @Test
-  void tellsWhatTheJournalLost() {
+  void attachReportsTheJournalGap() {
     Execution first =
         agent.sandbox.start(Command.shell("head -c 4000000 /dev/zero; echo; sleep 64"));
     first.close();
@@ -321,7 +321,7 @@ class RealAgentExecTest {
   }
 
   @Test
-  void survivesADroppedConnection() throws IOException {
+  void executionSurvivesADroppedConnection() throws IOException {
     try (RealAgent other = new RealAgent()) {
       AgentSandbox sandbox = other.sandbox;
       Execution execution =
@@ -340,7 +340,7 @@ class RealAgentExecTest {
   }
 
   @Test
-  void aSecondServerTakesOver() throws IOException {
+  void secondServerReplacesTheFirst() throws IOException {
     try (RealAgent other = new RealAgent()) {
       Execution execution =
           other.sandbox.start(Command.shell("echo first; sleep 0.5; echo second; exit 4"));
@@ -354,7 +354,7 @@ class RealAgentExecTest {
   }
 
   @Test
-  void terminalsHaveASizeAndEcho() throws IOException {
+  void terminalHasSizeAndEcho() throws IOException {
     Terminals terminals = agent.sandbox.as(Terminals.class).orElseThrow();
     try (Terminal terminal = terminals.open(Command.argv("/bin/sh"), new TerminalSize(100, 40))) {
       terminal.stdin().write("stty size; echo $TERM\n".getBytes(UTF_8));
@@ -369,9 +369,9 @@ class RealAgentExecTest {
     }
   }
 
-  private static void expect(Terminal terminal, String wanted) {
+  private static void expect(Terminal terminal, String expected) {
     StringBuilder seen = new StringBuilder();
-    while (seen.indexOf(wanted) < 0) {
+    while (seen.indexOf(expected) < 0) {
       Output.Data data = (Output.Data) terminal.read().orElseThrow();
       assertThat(data.channel()).isEqualTo(Channel.TERMINAL);
       seen.append(data.bytes().utf8());
@@ -379,7 +379,7 @@ class RealAgentExecTest {
   }
 
   @Test
-  void manyAtOnce() throws Exception {
+  void concurrentCommandsSucceed() throws Exception {
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       List<Future<ExecResult>> results =
           java.util.stream.IntStream.range(0, 200)
@@ -392,7 +392,7 @@ class RealAgentExecTest {
   }
 
   @Test
-  void givesOutWhatIsDeclared() {
+  void onlyDeclaredCapabilitiesAreAvailable() {
     assertThat(agent.sandbox.as(Pausing.class)).isEmpty();
     assertThat(agent.sandbox.as(Attaching.class)).isPresent();
     assertThat(agent.sandbox.state()).isEqualTo(SandboxState.RUNNING);
@@ -400,7 +400,7 @@ class RealAgentExecTest {
   }
 
   @Test
-  void afterTheEndEveryCallIsGone() throws Exception {
+  void everyCallAfterShutdownThrowsGone() throws Exception {
     try (RealAgent other = new RealAgent()) {
       CountDownLatch waiting = new CountDownLatch(1);
       Execution execution = other.sandbox.start(Command.argv("sleep", "65"));
@@ -429,7 +429,7 @@ class RealAgentExecTest {
   }
 
   @Test
-  void aKilledAgentIsGone() throws IOException {
+  void killedAgentIsGone() throws IOException {
     RealAgent other = new RealAgent();
     try {
       other.sandbox.ping();

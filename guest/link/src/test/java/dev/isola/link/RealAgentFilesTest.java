@@ -39,7 +39,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Files under the real agent. */
+/** File operations with the real agent. */
 @Timeout(60)
 class RealAgentFilesTest {
   private static RealAgent agent;
@@ -95,7 +95,7 @@ class RealAgentFilesTest {
   }
 
   @Test
-  void largeFilesGoRound() throws Exception {
+  void largeFilesRoundTrip() throws Exception {
     long size = 200L * 1024 * 1024;
     MessageDigest sent = MessageDigest.getInstance("SHA-256");
     FileInfo info = files.write("large", new RandomInputStream(size, sent), WriteOptions.DEFAULT);
@@ -132,7 +132,7 @@ class RealAgentFilesTest {
   }
 
   @Test
-  void aFailingWriteLeavesNothing() throws IOException {
+  void failedWriteLeavesNothing() throws IOException {
     files.writeText("kept", "as it was", UTF_8);
     files.makeFolder("empty", 0755);
     InputStream broken = new FailingInputStream(3_000_000, () -> new IOException("broken"));
@@ -148,7 +148,7 @@ class RealAgentFilesTest {
   }
 
   @Test
-  void namesWhatIsWrong() {
+  void errorsNameTheProblem() {
     files.writeText("file", "x", UTF_8);
     files.makeFolder("folder/inner", 0755);
     assertThatThrownBy(() -> files.stat("none", NOFOLLOW_LINKS)).isInstanceOf(NotFound.class);
@@ -168,7 +168,7 @@ class RealAgentFilesTest {
   }
 
   @Test
-  void linksLeadNowhereElse() {
+  void linksCannotLeaveTheWorkspace() {
     files.makeLink("out", "/etc");
     assertThat(files.stat("out", NOFOLLOW_LINKS).type()).isEqualTo(FileType.LINK);
     assertThat(files.stat("out", NOFOLLOW_LINKS).linkTarget()).contains("/etc");
@@ -210,12 +210,12 @@ class RealAgentFilesTest {
   }
 
   @Test
-  void attributes() {
+  void extendedAttributesRoundTrip() {
     files.writeText("tagged", "x", UTF_8);
     try {
       files.setAttribute("tagged", "colour", Bytes.utf8("blue"));
     } catch (Unsupported e) {
-      return; // This file system has none.
+      return; // This file system has no extended attributes.
     }
     assertThat(files.attributes("tagged")).containsEntry("colour", Bytes.utf8("blue"));
     files.removeAttribute("tagged", "colour");
@@ -223,7 +223,7 @@ class RealAgentFilesTest {
   }
 
   @Test
-  void treesGoRound() throws IOException {
+  void treesRoundTrip() throws IOException {
     files.writeText("tree/a.txt", "A", UTF_8);
     files.writeText("tree/deep/b.txt", "B".repeat(100_000), UTF_8);
     files.writeText("tree/skip/c.txt", "C", UTF_8);
@@ -250,7 +250,7 @@ class RealAgentFilesTest {
   }
 
   @Test
-  void largeTreesGoRound() throws IOException {
+  void largeTreesRoundTrip() throws IOException {
     agent.sandbox.run(
         Command.shell(
             "mkdir big; cd big; for i in $(seq 1 500); do echo $i > f$i; done;"
@@ -300,7 +300,7 @@ class RealAgentFilesTest {
     }
   }
 
-  /** Bytes that do not compress, with their digest. */
+  /** Incompressible bytes, with their digest. */
   private static final class RandomInputStream extends InputStream {
     private final Random random = new Random(1);
     private final MessageDigest digest;

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Watching, ports, usage and life time under the real agent. */
+/** Watches, ports, usage and deadlines with the real agent. */
 @Timeout(60)
 class RealAgentServicesTest {
   private static final Duration SECONDS = Duration.ofSeconds(10);
@@ -56,7 +56,7 @@ class RealAgentServicesTest {
   }
 
   @Test
-  void watches() {
+  void watchReportsChanges() {
     agent.sandbox.files().makeFolder("watched", 0755);
     try (Watch watch = agent.sandbox.as(Watching.class).orElseThrow().watch("watched", true)) {
       assertThat(watch.next(Duration.ofMillis(1))).isEmpty();
@@ -91,7 +91,7 @@ class RealAgentServicesTest {
   }
 
   @Test
-  void dialsBothWays() throws Exception {
+  void dialTransfersBothWays() throws Exception {
     try (ServerSocket server = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
       Thread echo =
           Thread.ofVirtual()
@@ -118,7 +118,7 @@ class RealAgentServicesTest {
   }
 
   @Test
-  void closingLosesNothingThatWasWritten() throws Exception {
+  void closeDeliversEverythingWritten() throws Exception {
     try (ServerSocket server = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
       byte[] content = "abc".repeat(1_000_000).getBytes(UTF_8);
       PortDialing ports = agent.sandbox.as(PortDialing.class).orElseThrow();
@@ -143,7 +143,7 @@ class RealAgentServicesTest {
   }
 
   @Test
-  void refusesAClosedPort() throws IOException {
+  void dialingAClosedPortFails() throws IOException {
     int port;
     try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       port = server.getLocalPort();
@@ -220,7 +220,7 @@ class RealAgentServicesTest {
   }
 
   @Test
-  void measures() {
+  void usageIsMeasured() {
     agent.sandbox.files().writeText("some", "x".repeat(100_000), UTF_8);
     UsageReporting.Usage usage = agent.sandbox.as(UsageReporting.class).orElseThrow().usage();
     assertThat(usage.uptime()).isPositive();
@@ -230,7 +230,7 @@ class RealAgentServicesTest {
   }
 
   @Test
-  void endsAtItsDeadline() throws IOException {
+  void agentEndsAtItsDeadline() throws IOException {
     try (RealAgent other = new RealAgent()) {
       Execution execution = other.sandbox.start(Command.argv("sleep", "67"));
       other.sandbox.as(Renewing.class).orElseThrow().renew(Duration.ofMillis(300));
@@ -242,7 +242,7 @@ class RealAgentServicesTest {
   }
 
   @Test
-  void canBeRenewed() throws IOException {
+  void deadlineIsRenewed() throws IOException {
     try (RealAgent other = new RealAgent(record -> record.deadline(Duration.ofSeconds(1)))) {
       other.sandbox.as(Renewing.class).orElseThrow().renew(Duration.ofMinutes(1));
       assertThat(other.sandbox.run(Command.argv("sleep", "1.3")).succeeded()).isTrue();
@@ -250,7 +250,7 @@ class RealAgentServicesTest {
   }
 
   @Test
-  void endsWhenNobodyComesBack() throws IOException {
+  void agentEndsAfterItsLingerTime() throws IOException {
     try (RealAgent other = new RealAgent(record -> record.linger(Duration.ofMillis(300)))) {
       other.sandbox.ping();
       other.sandbox.close();
@@ -259,7 +259,7 @@ class RealAgentServicesTest {
   }
 
   @Test
-  void speaksOverStandardInputAndOutput() throws Exception {
+  void servesOverStandardInputAndOutput() throws Exception {
     java.nio.file.Path binary =
         AgentBinary.install(
             java.nio.file.Path.of(System.getProperty("java.io.tmpdir"), "isola-link-test"));

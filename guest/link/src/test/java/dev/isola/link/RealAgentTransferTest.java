@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Large content: how it is taken from a stream and handed on to one. */
+/** Large transfers from and to streams. */
 @Timeout(60)
 class RealAgentTransferTest {
   private static final byte[] CONTENT = new byte[3_000_001];
@@ -48,12 +48,12 @@ class RealAgentTransferTest {
   }
 
   @AfterEach
-  void allBlocksAreBack() {
+  void allBuffersAreReleased() {
     await().untilAsserted(() -> assertThat(BufferPool.SHARED.inUse()).isZero());
   }
 
   @Test
-  void nothingIsLostOrRepeatedAlsoInTheMiddleOfAFrame() throws IOException {
+  void readsOfAnySizeNeitherLoseNorRepeatBytes() throws IOException {
     ByteArrayOutputStream rest = new ByteArrayOutputStream();
     try (InputStream in = files.read("content", ReadRange.ALL)) {
       assertThat(in.readNBytes(100)).isEqualTo(Arrays.copyOf(CONTENT, 100));
@@ -64,7 +64,7 @@ class RealAgentTransferTest {
   }
 
   @Test
-  void aClosedStreamHandsNothingOn() throws IOException {
+  void closedStreamTransfersNothing() throws IOException {
     InputStream in = files.read("content", ReadRange.ALL);
     in.close();
     assertThatThrownBy(() -> in.transferTo(OutputStream.nullOutputStream()))
@@ -72,7 +72,7 @@ class RealAgentTransferTest {
   }
 
   @Test
-  void aFileComesFromWhereItsStreamIs(@TempDir Path folder) throws IOException {
+  void fileUploadStartsAtTheStreamPosition(@TempDir Path folder) throws IOException {
     Path source = Files.write(folder.resolve("source"), CONTENT);
     try (InputStream in = new FileInputStream(source.toFile())) {
       in.skipNBytes(7);
@@ -84,9 +84,9 @@ class RealAgentTransferTest {
         .isEqualTo(Arrays.copyOfRange(CONTENT, 7, CONTENT.length));
   }
 
-  /** More than a socket holds, so that the writer has to wait in the middle of frames. */
+  /** Larger than any socket buffer, so that the writer blocks in the middle of frames. */
   @Test
-  void aFileLargerThanEverySocketArrivesWhole(@TempDir Path folder) throws IOException {
+  void fileLargerThanTheSocketBufferArrivesWhole(@TempDir Path folder) throws IOException {
     Path source = folder.resolve("source");
     try (OutputStream out = Files.newOutputStream(source)) {
       for (int i = 0; i < 16; i++) {
@@ -106,7 +106,7 @@ class RealAgentTransferTest {
   }
 
   @Test
-  void aFileThatGrowsWhileItIsSentIsSentAsFarAsItGoes(@TempDir Path folder) throws IOException {
+  void growingFileIsSentToItsEnd(@TempDir Path folder) throws IOException {
     Path source = Files.write(folder.resolve("source"), Arrays.copyOf(CONTENT, 70_000));
     try (InputStream in = new FileInputStream(source.toFile())) {
       in.skipNBytes(10_000);
@@ -118,7 +118,7 @@ class RealAgentTransferTest {
   }
 
   @Test
-  void aFileWithoutASizeIsRead() throws IOException {
+  void fileWithoutSizeIsRead() throws IOException {
     try (InputStream in = new FileInputStream("/proc/self/status")) {
       files.write("copy", in, WriteOptions.DEFAULT);
     }
@@ -126,7 +126,8 @@ class RealAgentTransferTest {
   }
 
   @Test
-  void aFileStreamThatDoesMoreIsAskedForItsBytes(@TempDir Path folder) throws IOException {
+  void subclassOfFileInputStreamIsReadThroughItsReadMethod(@TempDir Path folder)
+      throws IOException {
     Path source = Files.write(folder.resolve("source"), new byte[100_000]);
     try (InputStream in = new OverridingFileInputStream(source.toFile())) {
       files.write("copy", in, WriteOptions.DEFAULT);
@@ -142,7 +143,7 @@ class RealAgentTransferTest {
   }
 
   @Test
-  void aFileIsAppendedTo(@TempDir Path folder) throws IOException {
+  void fileIsAppendedTo(@TempDir Path folder) throws IOException {
     Path target = Files.write(folder.resolve("target"), new byte[] {1, 2, 3});
     try (InputStream in = files.read("content", ReadRange.ALL);
         OutputStream out = new FileOutputStream(target.toFile(), true)) {
@@ -156,7 +157,7 @@ class RealAgentTransferTest {
   }
 
   @Test
-  void closingWhileItIsHandedOnEndsItAndGivesEverythingBack() throws IOException {
+  void closingDuringTransferEndsItAndReleasesBuffers() throws IOException {
     InputStream in = files.read("content", ReadRange.ALL);
     OutputStream closing =
         new OutputStream() {
@@ -173,7 +174,7 @@ class RealAgentTransferTest {
     assertThatThrownBy(() -> in.transferTo(closing)).isInstanceOf(IOException.class);
   }
 
-  /** Answers every read with ones. */
+  /** Overrides every read to return ones. */
   private static final class OverridingFileInputStream extends FileInputStream {
     OverridingFileInputStream(File file) throws IOException {
       super(file);
@@ -187,7 +188,7 @@ class RealAgentTransferTest {
     }
   }
 
-  /** Gives a few thousand bytes at a time and never tells that there are more. */
+  /** Returns a few thousand bytes at a time and reports none as available. */
   private static final class SmallReadsInputStream extends ByteArrayInputStream {
     SmallReadsInputStream(byte[] bytes) {
       super(bytes);

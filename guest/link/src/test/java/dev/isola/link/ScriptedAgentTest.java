@@ -42,10 +42,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * The link against a fake that behaves: what is sent, when credit is given, what happens after a
- * drop.
- */
+/** The link against a well-behaved fake agent: requests, credit, reconnects. */
 @Timeout(20)
 class ScriptedAgentTest {
   private static final LinkTimeouts OPTIONS =
@@ -67,8 +64,8 @@ class ScriptedAgentTest {
     await().untilAsserted(() -> assertThat(BufferPool.SHARED.inUse()).isZero());
   }
 
-  private void greeted(FakeAgent.Script script) throws IOException {
-    agent = FakeAgent.greeted(script);
+  private void startAgent(FakeAgent.Script script) throws IOException {
+    agent = FakeAgent.afterHandshake(script);
     client = agent.client(OPTIONS);
   }
 
@@ -95,7 +92,7 @@ class ScriptedAgentTest {
   @Test
   void sendsTheWholeCommand() throws IOException {
     AtomicReference<WireFields> seen = new AtomicReference<>();
-    greeted(
+    startAgent(
         peer -> {
           Frame request = peer.request();
           seen.set(fields(request));
@@ -127,8 +124,8 @@ class ScriptedAgentTest {
   }
 
   @Test
-  void asksAgainWhileThereIsNoRoomForAProcess() throws IOException {
-    greeted(
+  void startIsRetriedAtTheProcessLimit() throws IOException {
+    startAgent(
         peer -> {
           for (int i = 0; i < 3; i++) {
             peer.error(peer.request().stream(), Wire.E_LIMIT, 11, "cannot start a process");
@@ -144,8 +141,8 @@ class ScriptedAgentTest {
   }
 
   @Test
-  void doesNotAskAgainAfterAnotherLimit() throws IOException {
-    greeted(
+  void startIsNotRetriedAtOtherLimits() throws IOException {
+    startAgent(
         peer -> {
           peer.error(peer.request().stream(), Wire.E_LIMIT, 7, "arguments are too long");
           peer.answerPings();
@@ -154,10 +151,10 @@ class ScriptedAgentTest {
   }
 
   @Test
-  void grantsCreditOnlyAsOutputIsTaken() throws IOException {
+  void creditIsGrantedAsOutputIsConsumed() throws IOException {
     AtomicInteger granted = new AtomicInteger();
     int piece = 64 * 1024 - Wire.OUTPUT_HEADER;
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           peer.started(1);
@@ -190,7 +187,7 @@ class ScriptedAgentTest {
     AtomicInteger received = new AtomicInteger();
     CountDownLatch window = new CountDownLatch(1);
     CountDownLatch go = new CountDownLatch(1);
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           peer.started(1);
@@ -228,8 +225,8 @@ class ScriptedAgentTest {
   }
 
   @Test
-  void attachesAgainWhereItWas() throws IOException {
-    greeted(
+  void reattachesAtTheSameOffset() throws IOException {
+    startAgent(
         peer -> {
           peer.request();
           peer.started(1);
@@ -261,8 +258,8 @@ class ScriptedAgentTest {
   }
 
   @Test
-  void anExecutionTheAgentForgotIsLost() throws IOException {
-    greeted(
+  void executionUnknownToTheAgentIsLost() throws IOException {
+    startAgent(
         peer -> {
           peer.request();
           peer.started(1);
@@ -278,9 +275,9 @@ class ScriptedAgentTest {
   }
 
   @Test
-  void anAgentThatIsGoneLosesItsExecutions() throws IOException {
+  void executionsOfAGoneAgentAreLost() throws IOException {
     CountDownLatch started = new CountDownLatch(1);
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           peer.started(1);
@@ -297,9 +294,9 @@ class ScriptedAgentTest {
   }
 
   @Test
-  void whoeverIsReplacedDoesNotFightBack() throws IOException {
+  void replacedConnectionDoesNotReconnect() throws IOException {
     CountDownLatch started = new CountDownLatch(1);
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           peer.started(1);
@@ -313,8 +310,8 @@ class ScriptedAgentTest {
   }
 
   @Test
-  void aQuestionIsAskedAgainAfterADrop() throws IOException {
-    greeted(FakePeer::request);
+  void readOnlyRequestIsRetriedAfterADrop() throws IOException {
+    startAgent(FakePeer::request);
     client.connection();
     agent.next(
         peer -> {
@@ -332,8 +329,8 @@ class ScriptedAgentTest {
   }
 
   @Test
-  void aChangeIsNotRepeatedAfterADrop() throws IOException {
-    greeted(FakePeer::request);
+  void mutatingRequestIsNotRetriedAfterADrop() throws IOException {
+    startAgent(FakePeer::request);
     client.connection();
     assertThatThrownBy(() -> new AgentFiles(client).makeFolder("/x", 0755))
         .isInstanceOf(OutcomeUnknown.class);
@@ -341,10 +338,10 @@ class ScriptedAgentTest {
   }
 
   @Test
-  void aStartThatWasInterruptedIsKilled() throws Exception {
+  void interruptedStartIsKilled() throws Exception {
     CountDownLatch asked = new CountDownLatch(1);
     AtomicReference<WireFields> signal = new AtomicReference<>();
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           asked.countDown();
@@ -380,7 +377,7 @@ class ScriptedAgentTest {
   @Test
   void killWorksWhileInterrupted() throws Exception {
     AtomicInteger kills = new AtomicInteger();
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           peer.started(1);
@@ -407,7 +404,7 @@ class ScriptedAgentTest {
   @Test
   void closingAnExecutionDetaches() throws IOException {
     CountDownLatch detached = new CountDownLatch(1);
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           peer.started(1);
@@ -428,7 +425,7 @@ class ScriptedAgentTest {
   void listsLazilyAndCancels() throws IOException {
     AtomicInteger sent = new AtomicInteger();
     CountDownLatch cancelled = new CountDownLatch(1);
-    greeted(
+    startAgent(
         peer -> {
           long credit = fields(peer.request()).number(FieldTag.CREDIT);
           byte[] item = stat(new WireFieldsBuilder(), "/w/" + "n".repeat(4000)).payload();
@@ -453,8 +450,8 @@ class ScriptedAgentTest {
   }
 
   @Test
-  void anEarlyErrorStopsAWrite() throws IOException {
-    greeted(
+  void earlyErrorStopsTheUpload() throws IOException {
+    startAgent(
         peer -> {
           peer.request();
           peer.awaitType(Wire.DATA);
@@ -476,7 +473,7 @@ class ScriptedAgentTest {
   @Test
   void writesWithItsOptions() throws IOException {
     AtomicReference<WireFields> seen = new AtomicReference<>();
-    greeted(
+    startAgent(
         peer -> {
           seen.set(fields(peer.request()));
           assertThat(peer.awaitType(Wire.DATA).payload()).isEqualTo("abc".getBytes(UTF_8));
@@ -500,7 +497,7 @@ class ScriptedAgentTest {
 
   @Test
   void watchesAgainAfterADrop() throws IOException {
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           peer.response(1, new WireFieldsBuilder());
@@ -516,20 +513,20 @@ class ScriptedAgentTest {
               new WireFieldsBuilder().add(FieldTag.EVENT, 1).add(FieldTag.PATH, "/w/a").payload());
           peer.answerPings();
         });
-    Duration patience = Duration.ofSeconds(5);
-    assertThat(watch.next(patience)).contains(new FileChange(FileChange.Kind.OVERFLOW, "/w", true));
-    assertThat(watch.next(patience))
+    Duration timeout = Duration.ofSeconds(5);
+    assertThat(watch.next(timeout)).contains(new FileChange(FileChange.Kind.OVERFLOW, "/w", true));
+    assertThat(watch.next(timeout))
         .contains(new FileChange(FileChange.Kind.CREATED, "/w/a", false));
     watch.close();
     assertThat(watch.ended()).isTrue();
-    assertThat(watch.next(patience)).isEmpty();
+    assertThat(watch.next(timeout)).isEmpty();
   }
 
   @Test
-  void anIdleConnectionIsLeftAlone() throws Exception {
+  void idleConnectionIsNotPinged() throws Exception {
     AtomicInteger frames = new AtomicInteger();
     CountDownLatch asked = new CountDownLatch(1);
-    greeted(
+    startAgent(
         peer -> {
           while (true) {
             Frame frame = peer.read();
@@ -546,9 +543,9 @@ class ScriptedAgentTest {
   }
 
   @Test
-  void aQuietAgentIsPingedWhileSomethingIsOpen() throws Exception {
+  void silentAgentIsPingedWhileAStreamIsOpen() throws Exception {
     CountDownLatch pinged = new CountDownLatch(2);
-    greeted(
+    startAgent(
         peer -> {
           peer.request();
           peer.started(1);
@@ -566,8 +563,8 @@ class ScriptedAgentTest {
   }
 
   @Test
-  void givesOutWhatIsDeclaredAndNothingElse() throws IOException {
-    greeted(FakePeer::answerPings);
+  void onlyDeclaredCapabilitiesAreAvailable() throws IOException {
+    startAgent(FakePeer::answerPings);
     AgentSandbox sandbox =
         AgentSandbox.builder(FakeAgent.ID, agent.connector(), agent.secret)
             .capabilities(Set.of(Attaching.class))

@@ -12,12 +12,12 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The agent as a process of the host, known by its pid and its start time, so that a pid that was
- * given to somebody else meanwhile is never mistaken for it.
+ * The agent as a process of the host. Pid and start time together identify it, so that a reused pid
+ * is never mistaken for it.
  *
  * @param startTime in clock ticks since boot, as in {@code /proc/PID/stat}
- * @param namespaces whether it is PID 1 of a pid namespace, whose end the kernel makes the end of
- *     everything in it
+ * @param namespaces whether it is PID 1 of a pid namespace, in which case the kernel kills
+ *     everything in the namespace when it ends
  */
 public record AgentProcess(long pid, long startTime, boolean namespaces) {
   private static final Path PROC = Path.of("/proc");
@@ -26,19 +26,19 @@ public record AgentProcess(long pid, long startTime, boolean namespaces) {
     return startTimeOf(pid).filter(start -> start == startTime).isPresent();
   }
 
-  /** Kills it without asking. */
+  /** Kills the agent with SIGKILL. */
   public void kill() {
     Optional<ProcessHandle> handle = ProcessHandle.of(pid);
-    // The handle is bound to the process that has the pid now; the check after it says that this is
-    // ours.
+    // The handle is bound to the process that has the pid now; the check after it confirms that
+    // this is the agent.
     if (handle.isPresent() && isAlive()) {
       handle.get().destroyForcibly();
     }
   }
 
   /**
-   * Returns the start time of a living process; empty for none, or one that waits to be reaped. One
-   * whose first thread has ended before the others lives.
+   * Returns the start time of a live process; empty for none or a zombie. A process whose main
+   * thread has ended before the others is alive.
    */
   public static Optional<Long> startTimeOf(long pid) {
     return ProcessStat.read(PROC.resolve(Long.toString(pid)))
@@ -47,9 +47,9 @@ public record AgentProcess(long pid, long startTime, boolean namespaces) {
   }
 
   /**
-   * Finds the agent of a sandbox, and the supervisors of its commands, by the marks on their
-   * command lines. For a sandbox whose record does not know its agent (its maker died between
-   * starting it and writing it down), and to see that nothing is left.
+   * Finds the agent of a sandbox and the supervisors of its commands by their command lines. Used
+   * for a sandbox whose record does not name its agent (its creator died between starting it and
+   * recording it), and to verify that nothing is left.
    */
   public static List<AgentProcess> findByCommandLine(String instance, String sandbox) {
     List<String> marks = List.of("--instance", instance, "--sandbox", sandbox);

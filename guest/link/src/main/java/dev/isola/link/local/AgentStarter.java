@@ -19,13 +19,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Starts agents. The launched process detaches and the launcher exits at once, so that a living
+ * Starts agents. The started process detaches and its parent exits at once, so that a running
  * sandbox costs this process neither a thread nor a descriptor.
  */
 public final class AgentStarter {
   private static final Pattern READY =
       Pattern.compile("ready pid=(\\d+) start=(\\d+) namespaces=(\\S+)");
-  private static final int LONGEST_ANSWER = 1024;
+  private static final int MAX_OUTPUT = 1024;
 
   private final InstalledProgram agent;
   private final String instance;
@@ -36,9 +36,10 @@ public final class AgentStarter {
   }
 
   /**
-   * Makes a starter whose agents are executed by another program.
+   * Creates a starter whose agents are executed by another program.
    *
-   * @param wrapper its words, such as {@code unshare --net}; none to execute agents directly
+   * @param wrapper its command line, such as {@code unshare --net}; empty to execute agents
+   *     directly
    */
   public AgentStarter(Path binaries, String instance, List<String> wrapper) {
     this.agent = InstalledProgram.agent(binaries);
@@ -49,26 +50,26 @@ public final class AgentStarter {
   /**
    * Starts an agent and returns once it listens.
    *
-   * @throws dev.isola.spi.error.ProviderUnavailable with {@code SPAWN_FAILED} and the agent's own
-   *     words
-   * @throws dev.isola.spi.error.DeadlineExceeded when it does not come up in time
+   * @throws dev.isola.spi.error.ProviderUnavailable with {@code SPAWN_FAILED} and the agent's
+   *     message
+   * @throws dev.isola.spi.error.DeadlineExceeded when it does not start in time
    */
-  public AgentProcess start(SandboxId id, BootRecord boot, Duration patience) {
-    List<String> words = new ArrayList<>(wrapper);
-    words.addAll(
+  public AgentProcess start(SandboxId id, BootRecord boot, Duration timeout) {
+    List<String> command = new ArrayList<>(wrapper);
+    command.addAll(
         List.of(binary().toString(), "--detach", "--instance", instance, "--sandbox", id.value()));
-    return start(id, words, boot.encode(), patience);
+    return start(id, command, boot.encode(), timeout);
   }
 
   /**
    * Runs a program that starts an agent: it reads {@code input}, prints one line when the agent is
-   * ready or cannot be, and exits.
+   * ready or has failed, and exits.
    */
   public static AgentProcess start(
-      SandboxId id, List<String> words, byte[] input, Duration patience) {
+      SandboxId id, List<String> command, byte[] input, Duration timeout) {
     Process launcher;
     try {
-      launcher = builder(words).start();
+      launcher = builder(command).start();
     } catch (IOException e) {
       throw startFailed(id, "the agent cannot be executed: " + e.getMessage(), e);
     }
@@ -76,27 +77,29 @@ public final class AgentStarter {
       try (OutputStream in = launcher.getOutputStream()) {
         in.write(input);
       }
-      if (!launcher.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
-        throw startTimedOut(id, patience);
+      if (!launcher.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw startTimedOut(id, timeout);
       }
-      byte[] answer = launcher.getInputStream().readNBytes(LONGEST_ANSWER);
+      byte[] answer = launcher.getInputStream().readNBytes(MAX_OUTPUT);
       return parse(new String(answer, StandardCharsets.UTF_8).strip(), id);
     } catch (IOException e) {
-      throw startFailed(id, "the agent cannot be told what to do: " + e.getMessage(), e);
+      throw startFailed(id, "the boot record cannot be sent to the agent: " + e.getMessage(), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Fault.of(ErrorCode.CANCELLED, "starting was interrupted", "").sandbox(id).exception(e);
+      throw Fault.of(ErrorCode.CANCELLED, "starting the agent was interrupted", "")
+          .sandbox(id)
+          .exception(e);
     } finally {
       launcher.destroyForcibly();
     }
   }
 
-  /** Returns the agent's program, put in place when it is not; its content is looked at once. */
+  /** Returns the agent's executable, installing it if necessary; verifies its content once. */
   public Path binary() {
     return agent.path();
   }
 
-  /** Tries whether this machine lets an agent have namespaces. */
+  /** Returns whether an agent can create namespaces on this machine. */
   public boolean namespacesAvailable() {
     try {
       Process probe = builder(List.of(binary().toString(), "--probe-namespaces")).start();
@@ -113,9 +116,9 @@ public final class AgentStarter {
     }
   }
 
-  /** Nothing of this process's environment goes along. */
-  private static ProcessBuilder builder(List<String> words) {
-    ProcessBuilder builder = new ProcessBuilder(words);
+  /** The environment of this process is not inherited. */
+  private static ProcessBuilder builder(List<String> command) {
+    ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().clear();
     builder.directory(Path.of("/").toFile());
     builder.redirectError(ProcessBuilder.Redirect.DISCARD);
@@ -123,14 +126,15 @@ public final class AgentStarter {
   }
 
   /**
-   * Reads the line of whoever started an agent.
+   * Parses the line printed by the program that started an agent.
    *
-   * @throws dev.isola.spi.error.ProviderUnavailable when it tells why there is none
+   * @throws dev.isola.spi.error.ProviderUnavailable when the line reports a failure
    */
   public static AgentProcess parse(String answer, SandboxId id) {
     Matcher ready = READY.matcher(answer);
     if (!ready.matches()) {
-      String reason = answer.startsWith("error ") ? answer.substring(6) : "it said: " + answer;
+      String reason =
+          answer.startsWith("error ") ? answer.substring(6) : "unexpected output: " + answer;
       throw startFailed(id, "the agent did not start: " + reason, null);
     }
     return new AgentProcess(
@@ -139,19 +143,20 @@ public final class AgentStarter {
         ready.group(3).contains("pid"));
   }
 
-  /** What is thrown when no agent has come in time. */
-  public static SandboxException startTimedOut(SandboxId id, Duration patience) {
+  /** Returns the exception for an agent that did not start in time. */
+  public static SandboxException startTimedOut(SandboxId id, Duration timeout) {
     return Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
-            "the agent did not start within " + patience.toMillis() + " ms",
-            "raise startupTimeout, or look at the load of this machine")
+            "the agent did not start within " + timeout.toMillis() + " ms",
+            "raise startupTimeout, or reduce the load of this machine")
         .sandbox(id)
         .exception();
   }
 
-  /** What is thrown when no agent can be started. */
-  public static SandboxException startFailed(SandboxId id, String what, @Nullable Throwable cause) {
-    return Fault.of(ErrorCode.SPAWN_FAILED, what, "run isola doctor to see what is missing")
+  /** Returns the exception for an agent that could not be started. */
+  public static SandboxException startFailed(
+      SandboxId id, String problem, @Nullable Throwable cause) {
+    return Fault.of(ErrorCode.SPAWN_FAILED, problem, "run isola doctor to see what is missing")
         .sandbox(id)
         .exception(cause);
   }

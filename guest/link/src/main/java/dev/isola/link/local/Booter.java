@@ -16,14 +16,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** The part of a local provider that is its own: how a sandbox is booted. */
+/** The provider-specific part of a local provider: boots sandboxes. */
 public interface Booter extends AutoCloseable {
 
   /**
-   * What is to be booted. The intent is written down and the folder exists.
+   * A sandbox to boot. Its record is written and its folder exists.
    *
-   * @param layers the files its workspace begins with, as {@link FrozenLayers} names them
-   * @param patience how long it may take
+   * @param layers the initial files of its workspace, as in {@link FrozenLayers}
+   * @param timeout how long booting may take
    */
   record BootRequest(
       SandboxSpec spec,
@@ -37,11 +37,11 @@ public interface Booter extends AutoCloseable {
   }
 
   /**
-   * The files of a workspace at one moment.
+   * The files of a workspace at one point in time.
    *
-   * @param layers none of which is written again, the topmost first
-   * @param holder who keeps them until {@link #releaseLayers}
-   * @param held for how long the sandbox stood still
+   * @param layers read-only layers, topmost first
+   * @param leaseId identifies the lease that keeps them until {@link #releaseLayers}
+   * @param frozenFor how long the sandbox was frozen
    */
   record FrozenLayers(List<String> layers, String leaseId, Duration pausedFor) {
     public FrozenLayers {
@@ -50,26 +50,26 @@ public interface Booter extends AutoCloseable {
   }
 
   /**
-   * What was booted and answers.
+   * A booted sandbox whose agent answers.
    *
-   * @param agent the process whose end is the sandbox's
+   * @param agent the process whose end is the end of the sandbox
    */
   record BootedSandbox(Sandbox sandbox, SandboxFolder folder, AgentProcess agent) {}
 
   /** Describes the provider on this machine. Called once. */
   ProviderInfo info();
 
-  /** Returns the capabilities of {@link #info()}, without finding out the rest. */
+  /** Returns the capabilities of {@link #info()} without computing the rest. */
   Set<Class<? extends Capability>> capabilities();
 
-  /** Tells whether a sandbox could be booted now. Fast, leaves nothing behind. */
+  /** Returns whether a sandbox could be booted now. Fast; leaves nothing behind. */
   Health health();
 
   /**
-   * Refuses a spec that asks only for what is declared and still cannot be honoured, by name,
-   * before anything is made: a folder of the host that is not there, an image that is not there.
+   * Rejects a spec that requests declared features only but still cannot be honoured, before
+   * anything is created: for example a missing folder of the host or a missing image.
    *
-   * @throws dev.isola.spi.error.SandboxException naming what cannot be
+   * @throws dev.isola.spi.error.SandboxException naming what is missing
    */
   default void validate(SandboxSpec spec) {}
 
@@ -79,58 +79,59 @@ public interface Booter extends AutoCloseable {
   }
 
   /**
-   * Boots a sandbox: starts an agent that listens on {@code folder.socket()} and knows the record's
-   * secret. Returns once it listens. When this throws, {@link #release} follows.
+   * Boots a sandbox: starts an agent that listens on {@code folder.socket()} and has the record's
+   * secret. Returns once it listens. When this throws, {@link #release} is called.
    */
   AgentProcess boot(BootRequest booting) throws IOException;
 
   /**
-   * Boots once more what {@link #boot} made and somebody stopped: same files, same secret. Only
-   * asked of who declares {@link dev.isola.spi.capability.Pausing}.
+   * Restarts a stopped sandbox with the same files and the same secret. Called only if the booter
+   * declares {@link dev.isola.spi.capability.Pausing}.
    */
-  default AgentProcess restart(SandboxId id, SandboxFolder folder, Duration patience)
+  default AgentProcess restart(SandboxId id, SandboxFolder folder, Duration timeout)
       throws IOException {
-    throw new IOException("sandbox " + id + " cannot be booted again");
+    throw new IOException("sandbox " + id + " cannot be restarted");
   }
 
   /**
-   * Makes sure that a sandbox that runs is what was asked for. Called each time it was booted.
+   * Verifies that a running sandbox matches its spec. Called after each boot.
    *
-   * @throws dev.isola.spi.error.SandboxException when it is not; it is destroyed then
+   * @throws dev.isola.spi.error.SandboxException when it does not; the sandbox is destroyed then
    */
   default void verify(BootedSandbox booted) {}
 
   /**
-   * Tells how the commands of a sandbox ended that is gone without a word; empty where the host
-   * does not know either.
+   * Returns how the commands of a sandbox ended whose agent is gone without reporting it; empty if
+   * the host does not know either.
    */
   default Optional<Exit> observedExit(SandboxId id) {
     return Optional.empty();
   }
 
-  /** Returns how to freeze a sandbox in memory; empty where that cannot be had. */
+  /** Returns the freezer of a sandbox; empty if freezing in memory is unavailable. */
   default Optional<SandboxFreezer> freezer(SandboxId id) {
     return Optional.empty();
   }
 
-  /** Corrects what the agent measures by what the host knows of a sandbox. */
+  /** Corrects the agent's measurements by what the host knows about the sandbox. */
   default UsageReporting adjustUsage(SandboxId id, UsageReporting agent) {
     return agent;
   }
 
   /**
-   * Tells where the agent of a sandbox finds what the sandbox wrote; empty where only folders can
-   * be taken. Only asked of a booter that declares {@link dev.isola.spi.capability.Snapshotting}.
+   * Returns how the agent finds the files that the sandbox changed; empty when only folders can be
+   * captured. Called only if the booter declares {@link dev.isola.spi.capability.Snapshotting}.
    */
   default Optional<ChangeTracking> changeTracking(SandboxId id, SandboxFolder folder) {
     return Optional.empty();
   }
 
   /**
-   * Keeps the files of a workspace as they are now. Only asked of who declares {@link
+   * Freezes the current files of a workspace as layers. Called only if the booter declares {@link
    * dev.isola.spi.capability.Forking}.
    *
-   * @throws dev.isola.spi.error.Conflict when somebody in it uses them, naming who
+   * @throws dev.isola.spi.error.Conflict when a process in the sandbox uses them, naming the
+   *     process
    */
   default FrozenLayers freezeLayers(SandboxId id, SandboxFolder folder, AgentProcess agent)
       throws IOException {
@@ -138,12 +139,12 @@ public interface Booter extends AutoCloseable {
   }
 
   /**
-   * Brings to an end what a process left that was killed while it worked on a sandbox that runs.
-   * Called before somebody attaches to it; fast when there is nothing.
+   * Completes an operation on a running sandbox that was interrupted by the death of the server
+   * process. Called before the server attaches; fast when there is nothing to do.
    */
   default void recover(SandboxId id, SandboxFolder folder) throws IOException {}
 
-  /** Says that no more sandboxes begin with these files. */
+  /** Releases layers; no more sandboxes are created from them. */
   default void releaseLayers(FrozenLayers frozen) throws IOException {}
 
   /** See {@link dev.isola.spi.provider.Provider#volumes}. */
@@ -152,13 +153,13 @@ public interface Booter extends AutoCloseable {
   }
 
   /**
-   * Gives back what booting took besides processes and the folder (mounts, cgroups, networks).
-   * Called when no process of the sandbox is left; may be repeated, also by another process, and
-   * for a sandbox whose boot failed half-way.
+   * Releases what booting acquired besides processes and the folder (mounts, cgroups, networks).
+   * Called when no process of the sandbox is left. Idempotent; may be called by another process,
+   * and for a sandbox whose boot failed half-way.
    */
   void release(SandboxId id, SandboxFolder folder) throws IOException;
 
-  /** Lets go of what boots need; what runs goes on. */
+  /** Releases resources for booting; running sandboxes continue. */
   @Override
   default void close() {}
 }

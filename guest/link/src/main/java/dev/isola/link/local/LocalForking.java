@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.function.BiFunction;
 
 /**
- * Forks local sandboxes whose booter can let several share a workspace's files.
+ * Forks local sandboxes whose booter can share the files of a workspace.
  *
- * @param create makes a sandbox that begins with layers
+ * @param create creates a sandbox from layers
  */
 record LocalForking(
     Booter booter,
@@ -25,13 +25,13 @@ record LocalForking(
     SandboxLocks turns,
     BiFunction<SandboxSpec, List<String>, Sandbox> create) {
 
-  /** Returns what one sandbox can. */
+  /** Returns the forking capability of a sandbox. */
   Forking of(SandboxId id) {
     return () -> turns.withLock(id, () -> freeze(id));
   }
 
   private Forking.ForkPoint freeze(SandboxId id) {
-    StoredSandbox known =
+    StoredSandbox stored =
         folders
             .find(id)
             .filter(found -> !found.record().stopped() && found.record().agent().isPresent())
@@ -39,23 +39,23 @@ record LocalForking(
                 () ->
                     Fault.of(
                             ErrorCode.CONFLICT,
-                            "sandbox " + id + " does not run",
+                            "sandbox " + id + " is not running",
                             "resume it, or create a new one")
                         .sandbox(id)
                         .exception());
     try {
-      AgentProcess agent = known.record().agent().orElseThrow();
-      return new LocalForkPoint(id, booter.freezeLayers(id, known.folder(), agent));
+      AgentProcess agent = stored.record().agent().orElseThrow();
+      return new LocalForkPoint(id, booter.freezeLayers(id, stored.folder(), agent));
     } catch (IOException e) {
       throw failed(id, "shared", e);
     }
   }
 
-  private static SandboxException failed(SandboxId id, String what, IOException e) {
+  private static SandboxException failed(SandboxId id, String action, IOException e) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "the files of sandbox " + id + " cannot be " + what + ": " + e.getMessage(),
-            "take a snapshot and create sandboxes from it")
+            "the files of sandbox " + id + " cannot be " + action + ": " + e.getMessage(),
+            "create a snapshot and sandboxes from it")
         .sandbox(id)
         .exception(e);
   }
@@ -84,7 +84,7 @@ record LocalForking(
       try {
         booter.releaseLayers(frozen);
       } catch (IOException e) {
-        throw failed(source, "let go", e);
+        throw failed(source, "released", e);
       }
     }
   }

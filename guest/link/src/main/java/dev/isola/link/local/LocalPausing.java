@@ -18,9 +18,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Pauses local sandboxes: in memory where the booter can freeze, to the file system by ending the
- * processes and booting again. What state a sandbox is in is told by the freezer and the record, so
- * any process of the instance sees the same.
+ * Pauses local sandboxes: in memory if the booter has a freezer, or to the file system by ending
+ * the processes and restarting later. The freezer and the record hold the state, so that every
+ * process of the instance sees the same.
  */
 final class LocalPausing {
   private final Booter booter;
@@ -39,7 +39,7 @@ final class LocalPausing {
     this.attached = attached;
   }
 
-  /** One sandbox's own view. */
+  /** The pausing capability of one sandbox. */
   private final class SandboxPausing implements Pausing {
     private final SandboxId id;
 
@@ -79,12 +79,12 @@ final class LocalPausing {
     }
   }
 
-  /** Returns what one sandbox can. */
+  /** Returns the pausing capability of a sandbox. */
   Pausing of(SandboxId id) {
     return new SandboxPausing(id);
   }
 
-  /** Returns the state of a sandbox that lives or was stopped. */
+  /** Returns the state of a live or stopped sandbox. */
   SandboxState stateOf(SandboxRecord record) {
     if (record.stopped()) {
       return SandboxState.STOPPED;
@@ -114,8 +114,10 @@ final class LocalPausing {
         booter
             .freezer(id)
             .orElseThrow(
-                () -> Capability.unsupported(booter.info().name(), "pausing in memory here"));
-    sandbox.setState(SandboxState.PAUSED); // first, so that its silence is not taken for its end
+                () ->
+                    Capability.unsupported(
+                        booter.info().name(), "pausing in memory on this machine"));
+    sandbox.setState(SandboxState.PAUSED); // first, so that its silence does not count as its end
     try {
       freezing.freeze();
     } catch (IOException e) {
@@ -124,7 +126,7 @@ final class LocalPausing {
     }
   }
 
-  /** Lets a frozen sandbox go on; does nothing to any other. */
+  /** Thaws a frozen sandbox; does nothing to any other. */
   void thaw(SandboxId id, AgentSandbox sandbox) {
     try {
       if (booter.freezer(id).filter(SandboxFreezer::isFrozen).isPresent()) {
@@ -143,14 +145,14 @@ final class LocalPausing {
       return;
     }
     StateTransition.check(sandbox.state(), SandboxState.STOPPED, id);
-    StoredSandbox known = known(id);
+    StoredSandbox stored = stored(id);
     try {
-      known.record().withStopped().write(known.folder().record());
+      stored.record().withStopped().write(stored.folder().record());
     } catch (IOException e) {
       throw failed(id, "stopped", e);
     }
     sandbox.stop();
-    new SandboxTerminator(known.record(), sandbox).awaitStop(DestroyOptions.NORMAL);
+    new SandboxTerminator(stored.record(), sandbox).awaitStop(DestroyOptions.NORMAL);
   }
 
   private void resume(SandboxId id, AgentSandbox sandbox) {
@@ -158,30 +160,30 @@ final class LocalPausing {
       thaw(id, sandbox);
       return;
     }
-    StoredSandbox known = known(id);
-    if (!known.record().stopped()) { // another process was first
+    StoredSandbox stored = stored(id);
+    if (!stored.record().stopped()) { // another process has resumed it
       sandbox.setState(SandboxState.RUNNING);
       sandbox.ping();
       return;
     }
     AgentProcess agent;
     try {
-      agent = booter.restart(id, known.folder(), SandboxSpec.DEFAULT_STARTUP_TIMEOUT);
-      known.record().withAgent(agent).write(known.folder().record());
+      agent = booter.restart(id, stored.folder(), SandboxSpec.DEFAULT_STARTUP_TIMEOUT);
+      stored.record().withAgent(agent).write(stored.folder().record());
     } catch (IOException e) {
-      throw failed(id, "booted again", e);
+      throw failed(id, "restarted", e);
     }
     sandbox.setState(SandboxState.RUNNING);
     sandbox.ping();
     try {
-      booter.verify(new Booter.BootedSandbox(sandbox, known.folder(), agent));
+      booter.verify(new Booter.BootedSandbox(sandbox, stored.folder(), agent));
     } catch (SandboxException e) {
-      stop(id, sandbox); // nothing runs in it unless it is known to be isolated
+      stop(id, sandbox); // nothing may run in it unless its isolation is verified
       throw e;
     }
   }
 
-  private StoredSandbox known(SandboxId id) {
+  private StoredSandbox stored(SandboxId id) {
     return folders
         .find(id)
         .orElseThrow(
@@ -194,10 +196,10 @@ final class LocalPausing {
                     .exception());
   }
 
-  private static SandboxException failed(SandboxId id, String what, IOException e) {
+  private static SandboxException failed(SandboxId id, String action, IOException e) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "sandbox " + id + " cannot be " + what + ": " + e.getMessage(),
+            "sandbox " + id + " cannot be " + action + ": " + e.getMessage(),
             "try again, or destroy it")
         .sandbox(id)
         .exception(e);

@@ -42,19 +42,19 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A provider whose sandboxes are guest agents on this machine. Everything that is known of a
- * sandbox lies in its folder, so that any process of this instance can find it, attach to it and
- * destroy it; how it is booted is the {@link Booter}'s.
+ * A provider whose sandboxes are guest agents on this machine. The folder of a sandbox holds all of
+ * its state, so that any process of this instance can find it, attach to it and destroy it. The
+ * {@link Booter} boots it.
  */
 public final class LocalProvider implements Provider {
-  /** An agent that is to end and does not answer soon is ended by force. */
-  private static final LinkTimeouts LAST_WORDS =
+  /** A destroyed agent that does not answer soon is killed. */
+  private static final LinkTimeouts DESTROY_TIMEOUTS =
       LinkTimeouts.DEFAULT.withConnectTimeout(Duration.ofSeconds(1));
 
   private final ProviderContext context;
   private final Booter booter;
   private final SandboxRecordStore folders;
-  private final SandboxLocks turns = new SandboxLocks();
+  private final SandboxLocks locks = new SandboxLocks();
   private final Map<SandboxId, AgentSandbox> attached = new ConcurrentHashMap<>();
   private final LocalPausing pausing;
   private final LocalForking forking;
@@ -64,26 +64,26 @@ public final class LocalProvider implements Provider {
     this.context = context;
     this.booter = booter;
     this.folders = new SandboxRecordStore(context.dataFolder().resolve("sandboxes"));
-    this.pausing = new LocalPausing(booter, folders, turns, attached);
-    this.forking = new LocalForking(booter, folders, turns, this::create);
+    this.pausing = new LocalPausing(booter, folders, locks, attached);
+    this.forking = new LocalForking(booter, folders, locks, this::create);
   }
 
   @Override
   public ProviderInfo info() {
-    ProviderInfo known = info;
-    if (known == null) {
-      known = booter.info();
-      info = known;
+    ProviderInfo cached = info;
+    if (cached == null) {
+      cached = booter.info();
+      info = cached;
     }
-    return known;
+    return cached;
   }
 
   @Override
   public Health health() {
-    Path data = context.dataFolder();
-    if (!Files.isDirectory(data) || !Files.isWritable(data)) {
+    Path dataFolder = context.dataFolder();
+    if (!Files.isDirectory(dataFolder) || !Files.isWritable(dataFolder)) {
       return new Health.Unhealthy(
-          "the data folder " + data + " cannot be written",
+          "the data folder " + dataFolder + " is not writable",
           "make it writable, or choose another with --data");
     }
     return booter.health();
@@ -102,11 +102,11 @@ public final class LocalProvider implements Provider {
   private Sandbox create(SandboxSpec spec, List<String> layers) {
     info().requireSupported(spec);
     booter.validate(spec);
-    return turns.withLock(spec.id(), () -> createInTurn(spec, layers));
+    return locks.withLock(spec.id(), () -> createLocked(spec, layers));
   }
 
-  private Sandbox createInTurn(SandboxSpec spec, List<String> layers) {
-    Optional<Sandbox> existing = attachInTurn(spec.id());
+  private Sandbox createLocked(SandboxSpec spec, List<String> layers) {
+    Optional<Sandbox> existing = attachLocked(spec.id());
     if (existing.isPresent()) {
       return existing.get();
     }
@@ -114,51 +114,51 @@ public final class LocalProvider implements Provider {
     if (folder.exists()) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "there are remains of a sandbox " + spec.id(),
-              "destroy it first, or use another id")
+              "leftovers of an earlier sandbox exist: " + spec.id(),
+              "destroy that sandbox first, or use another id")
           .sandbox(spec.id())
           .exception();
     }
-    removeWhatShortLivedOwnersLeft();
+    removeAbandonedSandboxes();
     UnixSocketConnector.requireValidPath(folder.socket());
     claim(folder, spec.id());
     try {
-      return make(spec, folder, layers);
+      return bootSandbox(spec, folder, layers);
     } catch (IOException e) {
       cleanUp(spec.id(), e);
-      throw unmakeable(spec.id(), e);
+      throw createFailed(spec.id(), e);
     } catch (RuntimeException e) {
       cleanUp(spec.id(), e);
       throw e;
     }
   }
 
-  /** Makes the folder; of two processes that want the same id at once, one gets it. */
+  /** Creates the folder; when two processes create the same id at once, one of them succeeds. */
   private void claim(SandboxFolder folder, SandboxId id) {
     try {
       folder.create();
     } catch (FileAlreadyExistsException e) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "another process is making sandbox " + id,
-              "attach to it, or use another id")
+              "another process is creating sandbox " + id,
+              "attach to the sandbox, or use another id")
           .sandbox(id)
           .exception(e);
     } catch (IOException e) {
-      throw unmakeable(id, e);
+      throw createFailed(id, e);
     }
   }
 
-  private SandboxException unmakeable(SandboxId id, IOException e) {
+  private SandboxException createFailed(SandboxId id, IOException e) {
     return Fault.of(
             ErrorCode.SPAWN_FAILED,
-            "the sandbox's folder cannot be made: " + e.getMessage(),
-            "check space and rights of " + folders.path())
+            "the sandbox's folder cannot be created: " + e.getMessage(),
+            "check the free space and permissions of " + folders.path())
         .sandbox(id)
         .exception(e);
   }
 
-  private Sandbox make(SandboxSpec spec, SandboxFolder folder, List<String> layers)
+  private Sandbox bootSandbox(SandboxSpec spec, SandboxFolder folder, List<String> layers)
       throws IOException {
     long deadline = System.nanoTime() + spec.startupTimeout().toNanos();
     SandboxRecord record =
@@ -183,18 +183,20 @@ public final class LocalProvider implements Provider {
     return sandbox;
   }
 
-  /** Does meanwhile what has to be done anyway; who cannot connect is told so there. */
+  /**
+   * Connects in the background while the record is written; the later connect reports a failure.
+   */
   private static void connectEarly(AgentSandbox sandbox) {
     try {
       sandbox.connect();
-    } catch (SandboxException toldLater) {
-      // see above
+    } catch (SandboxException reportedLater) {
+      // Reported by the later connect.
     }
   }
 
   @Override
   public Optional<Sandbox> attach(SandboxId id) {
-    return turns.withLock(id, () -> attachInTurn(id));
+    return locks.withLock(id, () -> attachLocked(id));
   }
 
   @Override
@@ -207,24 +209,24 @@ public final class LocalProvider implements Provider {
     return booter.volumes();
   }
 
-  private Optional<Sandbox> attachInTurn(SandboxId id) {
-    Optional<StoredSandbox> known =
+  private Optional<Sandbox> attachLocked(SandboxId id) {
+    Optional<StoredSandbox> stored =
         folders
             .find(id)
             .filter(
                 found -> isOurs(found) && (found.record().stopped() || found.record().isAlive()));
-    if (known.isEmpty()) {
+    if (stored.isEmpty()) {
       return Optional.empty();
     }
-    AgentSandbox before = attached.get(id);
-    if (before != null && before.state() != SandboxState.DESTROYED) {
-      return Optional.of(before);
+    AgentSandbox existing = attached.get(id);
+    if (existing != null && existing.state() != SandboxState.DESTROYED) {
+      return Optional.of(existing);
     }
-    AgentSandbox sandbox = sandbox(known.get(), LinkTimeouts.DEFAULT);
-    sandbox.setState(pausing.stateOf(known.get().record()));
+    AgentSandbox sandbox = sandbox(stored.get(), LinkTimeouts.DEFAULT);
+    sandbox.setState(pausing.stateOf(stored.get().record()));
     try {
       if (sandbox.state() == SandboxState.RUNNING) {
-        mend(known.get());
+        recover(stored.get());
         sandbox.ping();
       }
     } catch (Gone e) {
@@ -235,45 +237,45 @@ public final class LocalProvider implements Provider {
     return Optional.of(sandbox);
   }
 
-  private void mend(StoredSandbox known) {
+  private void recover(StoredSandbox stored) {
     try {
-      booter.recover(known.record().id(), known.folder());
+      booter.recover(stored.record().id(), stored.folder());
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
               "sandbox "
-                  + known.record().id()
-                  + " was being forked by a process that was killed,"
-                  + " and that cannot be brought to an end: "
+                  + stored.record().id()
+                  + " has an unfinished fork of a server process that was killed,"
+                  + " which cannot be completed: "
                   + e.getMessage(),
-              "attach again, or destroy it")
-          .sandbox(known.record().id())
+              "attach again, or destroy the sandbox")
+          .sandbox(stored.record().id())
           .exception(e);
     }
   }
 
-  /** What another instance made is never touched, even in a folder that is shared by mistake. */
-  private boolean isOurs(StoredSandbox known) {
-    return known.record().instance().equals(context.instance().value());
+  /** Never touches sandboxes of another instance, even in a folder shared by mistake. */
+  private boolean isOurs(StoredSandbox stored) {
+    return stored.record().instance().equals(context.instance().value());
   }
 
-  private AgentSandbox sandbox(StoredSandbox known, LinkTimeouts patience) {
+  private AgentSandbox sandbox(StoredSandbox stored, LinkTimeouts timeouts) {
     return AgentSandbox.builder(
-            known.record().id(),
-            new UnixSocketConnector(known.folder().socket()),
-            known.record().secret())
+            stored.record().id(),
+            new UnixSocketConnector(stored.folder().socket()),
+            stored.record().secret())
         .capabilities(booter.capabilities())
-        .providerCapabilities(extra(known.record().id()))
-        .usageDecorator(agent -> booter.adjustUsage(known.record().id(), agent))
-        .changeTracking(() -> booter.changeTracking(known.record().id(), known.folder()))
-        .observedExit(() -> booter.observedExit(known.record().id()))
-        .commandTimeout(known.record().commandTimeout())
-        .timeouts(patience)
+        .providerCapabilities(providerCapabilities(stored.record().id()))
+        .usageDecorator(agent -> booter.adjustUsage(stored.record().id(), agent))
+        .changeTracking(() -> booter.changeTracking(stored.record().id(), stored.folder()))
+        .observedExit(() -> booter.observedExit(stored.record().id()))
+        .commandTimeout(stored.record().commandTimeout())
+        .timeouts(timeouts)
         .build();
   }
 
-  /** What a sandbox of this provider can that its agent alone cannot. */
-  private Map<Class<? extends Capability>, Capability> extra(SandboxId id) {
+  /** Returns the capabilities of a sandbox that its agent alone does not have. */
+  private Map<Class<? extends Capability>, Capability> providerCapabilities(SandboxId id) {
     Map<Class<? extends Capability>, Capability> found = new HashMap<>();
     if (booter.capabilities().contains(Pausing.class)) {
       found.put(Pausing.class, pausing.of(id));
@@ -286,13 +288,13 @@ public final class LocalProvider implements Provider {
 
   @Override
   public List<InventoryItem> inventory() {
-    return folders.list(context.instance().value()).stream().map(this::sighting).toList();
+    return folders.list(context.instance().value()).stream().map(this::inventoryItem).toList();
   }
 
-  private InventoryItem sighting(StoredSandbox known) {
-    SandboxRecord record = known.record();
+  private InventoryItem inventoryItem(StoredSandbox stored) {
+    SandboxRecord record = stored.record();
     Map<String, String> details = new LinkedHashMap<>();
-    details.put("folder", known.folder().path().toString());
+    details.put("folder", stored.folder().path().toString());
     details.put("workspace", record.workspace().toString());
     record.agent().ifPresent(agent -> details.put("agentPid", Long.toString(agent.pid())));
     return new InventoryItem(
@@ -303,26 +305,26 @@ public final class LocalProvider implements Provider {
   }
 
   @Override
-  public void destroy(SandboxId id, DestroyOptions how) {
+  public void destroy(SandboxId id, DestroyOptions options) {
     Supplier<SandboxId> action =
         () -> {
-          destroyInTurn(id, how);
+          destroyLocked(id, options);
           return id;
         };
-    turns.withLock(id, action);
+    locks.withLock(id, action);
   }
 
-  private void destroyInTurn(SandboxId id, DestroyOptions how) {
+  private void destroyLocked(SandboxId id, DestroyOptions options) {
     SandboxFolder folder = folders.of(id);
-    AgentSandbox before = attached.remove(id);
-    Optional<StoredSandbox> known = folders.find(id);
-    if (!folder.exists() || (known.isPresent() && !isOurs(known.get()))) {
+    AgentSandbox existing = attached.remove(id);
+    Optional<StoredSandbox> stored = folders.find(id);
+    if (!folder.exists() || (stored.isPresent() && !isOurs(stored.get()))) {
       return;
     }
-    if (known.isPresent()) {
-      AgentSandbox sandbox = before == null ? sandbox(known.get(), LAST_WORDS) : before;
+    if (stored.isPresent()) {
+      AgentSandbox sandbox = existing == null ? sandbox(stored.get(), DESTROY_TIMEOUTS) : existing;
       pausing.thaw(id, sandbox);
-      new SandboxTerminator(known.get().record(), sandbox).terminate(how);
+      new SandboxTerminator(stored.get().record(), sandbox).terminate(options);
     }
     try {
       booter.release(id, folder);
@@ -331,22 +333,22 @@ public final class LocalProvider implements Provider {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
               "the folder of sandbox " + id + " cannot be removed: " + e.getMessage(),
-              "remove what holds it and destroy again")
+              "unmount what is mounted there, and destroy the sandbox again")
           .sandbox(id)
           .exception(e);
     }
   }
 
   /**
-   * What an owner left behind that never comes back: it was killed before it could destroy its
-   * sandbox. What cannot be removed now goes on showing in the inventory. Those that this process
-   * has are not looked at: with many of them that would be most of the work of making one more.
+   * Removes sandboxes of owners that were killed before they could destroy them. One that cannot be
+   * removed now stays in the inventory. Skips the sandboxes of this process: with many of them,
+   * reading their records would dominate the cost of a create.
    */
-  private void removeWhatShortLivedOwnersLeft() {
-    for (StoredSandbox known : folders.list(context.instance().value(), attached.keySet())) {
-      if (known.record().isAbandoned(context.clock().instant())) {
-        // One that is being destroyed this moment looks the same; it is left to who does it.
-        turns.tryWithLock(known.record().id(), () -> removeAbandoned(known.record().id()));
+  private void removeAbandonedSandboxes() {
+    for (StoredSandbox stored : folders.list(context.instance().value(), attached.keySet())) {
+      if (stored.record().isAbandoned(context.clock().instant())) {
+        // One that is being destroyed right now looks the same; its lock is held.
+        locks.tryWithLock(stored.record().id(), () -> removeAbandoned(stored.record().id()));
       }
     }
   }
@@ -354,21 +356,21 @@ public final class LocalProvider implements Provider {
   private void removeAbandoned(SandboxId id) {
     if (folders
         .find(id)
-        .filter(known -> known.record().isAbandoned(context.clock().instant()))
+        .filter(stored -> stored.record().isAbandoned(context.clock().instant()))
         .isPresent()) {
       try {
-        destroyInTurn(id, DestroyOptions.FORCE);
-      } catch (SandboxException heldBySomebody) {
-        // It goes on showing in the inventory.
+        destroyLocked(id, DestroyOptions.FORCE);
+      } catch (SandboxException inUse) {
+        // It stays in the inventory.
       }
     }
   }
 
-  private void cleanUp(SandboxId id, Exception because) {
+  private void cleanUp(SandboxId id, Exception cause) {
     try {
-      destroyInTurn(id, DestroyOptions.FORCE);
+      destroyLocked(id, DestroyOptions.FORCE);
     } catch (SandboxException e) {
-      because.addSuppressed(e);
+      cause.addSuppressed(e);
     }
   }
 

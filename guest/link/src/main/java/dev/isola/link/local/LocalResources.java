@@ -9,16 +9,16 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** Reads what this machine has for sandboxes. */
+/** Reads the resources of this machine. */
 final class LocalResources {
   private static final long MEGABYTE = 1 << 20;
 
   private LocalResources() {}
 
   /**
-   * Reads it now; empty on a machine that does not say how much memory it has.
+   * Returns the current resources; empty on a machine that does not report its memory.
    *
-   * @param data a folder of the file system where sandboxes write
+   * @param data a folder on the file system that sandboxes write to
    */
   static Optional<HostResources> read(Path proc, Path data) {
     MemoryInfo memory = MemoryInfo.read(proc);

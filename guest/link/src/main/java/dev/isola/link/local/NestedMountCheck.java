@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Looks for file systems that are mounted in a directory, which must not be emptied. */
+/** Checks that no file system is mounted in a directory that is about to be removed. */
 final class NestedMountCheck {
   private static final Path TABLE = Path.of("/proc/self/mountinfo");
   private static final int MOUNT_POINT = 4;
@@ -16,13 +16,13 @@ final class NestedMountCheck {
   private NestedMountCheck() {}
 
   /**
-   * Throws if something is mounted below {@code directory}, or on it.
+   * Throws if anything is mounted on or beneath {@code directory}.
    *
    * @throws IOException with the mount point
    */
   static void requireNone(Path directory) throws IOException {
     if (!Files.isReadable(TABLE)) {
-      return; // no Linux, or no /proc
+      return; // not Linux, or no /proc
     }
     Path parent = directory.getParent();
     String real =

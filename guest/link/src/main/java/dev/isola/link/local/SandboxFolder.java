@@ -8,7 +8,7 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
-/** The folder of one sandbox in the provider's data folder, and what lies where in it. */
+/** Layout of the folder of one sandbox in the provider's data folder. */
 public record SandboxFolder(Path path) {
   private static final FileAttribute<Set<PosixFilePermission>> PASSAGE =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx--x--x"));
@@ -30,8 +30,8 @@ public record SandboxFolder(Path path) {
   }
 
   /**
-   * Returns where the home folder is when the workspace is the caller's, which programs shall not
-   * litter.
+   * Returns the home folder used when the client provides the workspace, so that programs do not
+   * write their settings there.
    */
   public Path home() {
     return path.resolve("home");
@@ -41,15 +41,15 @@ public record SandboxFolder(Path path) {
     return Files.isDirectory(path);
   }
 
-  /** Makes the folder; others may pass through to the workspace, but see nothing. */
+  /** Creates the folder. Other users may traverse it to the workspace but not list it. */
   public void create() throws IOException {
     Files.createDirectories(path.getParent(), PASSAGE);
     Files.createDirectory(path, PASSAGE);
   }
 
   /**
-   * Removes the folder and all in it, never following a link. Called when no process of the sandbox
-   * is left; something that is gone already is no error.
+   * Removes the folder recursively without following links. Called when no process of the sandbox
+   * is left; does nothing when it does not exist.
    */
   public void remove() throws IOException {
     TreeRemoval.remove(path);

@@ -2,9 +2,9 @@ package dev.isola.link.local;
 
 import java.io.IOException;
 
-/** Stops the processes of one sandbox where they are, and lets them go on. */
+/** Freezes and thaws the processes of one sandbox. */
 public interface SandboxFreezer {
-  /** Returns once nothing runs any more. */
+  /** Returns once no process runs any more. */
   void freeze() throws IOException;
 
   void thaw() throws IOException;

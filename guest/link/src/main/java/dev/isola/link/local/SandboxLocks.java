@@ -7,51 +7,54 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * Lets create, attach and destroy of one sandbox follow one another, while those of others go on
- * beside them.
+ * Locks by sandbox id: serializes create, attach and destroy of one sandbox, while those of others
+ * run concurrently.
  */
 public final class SandboxLocks {
   private static final class CountedLock {
-    final ReentrantLock lock = new ReentrantLock();
+    final ReentrantLock mutex = new ReentrantLock();
     int waiting;
   }
 
-  private final Map<SandboxId, CountedLock> turns = new ConcurrentHashMap<>();
+  private final Map<SandboxId, CountedLock> locks = new ConcurrentHashMap<>();
 
-  /** Runs {@code action} when nobody else has the turn of {@code id}. */
+  /** Runs {@code action} while holding the lock of {@code id}. */
   public <T> T withLock(SandboxId id, Supplier<T> action) {
-    CountedLock turn =
-        turns.compute(
+    CountedLock held =
+        locks.compute(
             id,
             (key, now) -> {
-              CountedLock mine = now == null ? new CountedLock() : now;
-              mine.waiting++;
-              return mine;
+              CountedLock entry = now == null ? new CountedLock() : now;
+              entry.waiting++;
+              return entry;
             });
-    turn.lock.lock();
+    held.mutex.lock();
     try {
       return action.get();
     } finally {
-      turn.lock.unlock();
-      turns.compute(id, (key, now) -> --turn.waiting == 0 ? null : now);
+      held.mutex.unlock();
+      locks.compute(id, (key, now) -> --held.waiting == 0 ? null : now);
     }
   }
 
-  /** Runs {@code action}, unless somebody has the turn of {@code id} or waits for it. */
+  /**
+   * Runs {@code action} with the lock of {@code id}, unless another thread holds it or waits for
+   * it.
+   */
   public void tryWithLock(SandboxId id, Runnable action) {
-    CountedLock turn = new CountedLock();
-    turn.waiting = 1;
-    turn.lock.lock();
+    CountedLock held = new CountedLock();
+    held.waiting = 1;
+    held.mutex.lock();
     try {
-      if (turns.putIfAbsent(id, turn) == null) {
+      if (locks.putIfAbsent(id, held) == null) {
         try {
           action.run();
         } finally {
-          turns.compute(id, (key, now) -> --turn.waiting == 0 ? null : now);
+          locks.compute(id, (key, now) -> --held.waiting == 0 ? null : now);
         }
       }
     } finally {
-      turn.lock.unlock();
+      held.mutex.unlock();
     }
   }
 }

@@ -23,14 +23,14 @@ import java.util.Properties;
 import java.util.Set;
 
 /**
- * What is written down of a sandbox before anything of it exists, so that another process can find
- * it, reach it and remove it. Holds the agent's secret; only its owner can read the file.
+ * Record of a sandbox, written before anything of it exists, so that another process can find,
+ * reach and remove it. Contains the agent's secret; only the owner can read the file.
  *
- * @param workspace the folder the commands work in
- * @param ownWorkspace whether it was made for this sandbox and goes with it
- * @param shortLived whether its owner never comes back to it
- * @param stopped whether its processes were ended and its files kept, to be booted again
- * @param agent empty until the agent has said that it is ready
+ * @param workspace the working folder of commands
+ * @param ownWorkspace whether it was created for this sandbox and is removed with it
+ * @param shortLived whether its owner never returns to it
+ * @param stopped whether its processes were ended and its files kept for a restart
+ * @param agent empty until the agent has reported that it is ready
  */
 public record SandboxRecord(
     SandboxId id,
@@ -44,20 +44,20 @@ public record SandboxRecord(
     boolean stopped,
     Optional<AgentProcess> agent) {
 
-  /** The line of the file by which a program without Java knows a sandbox that is stopped. */
+  /** The line of the file by which programs other than Isola recognize a stopped sandbox. */
   public static final String STOPPED = "stopped=true";
 
-  /** What is left of one that was not finished is written over. */
-  private static final Set<StandardOpenOption> NEW =
+  /** Overwrites an incomplete file. */
+  private static final Set<StandardOpenOption> CREATE_OPTIONS =
       Set.of(
           StandardOpenOption.CREATE,
           StandardOpenOption.TRUNCATE_EXISTING,
           StandardOpenOption.WRITE);
 
-  /** Nobody is still making what was begun that long ago. */
-  private static final Duration LONGEST_MAKING = Duration.ofHours(1);
+  /** A creation that started earlier than this has been abandoned. */
+  private static final Duration CREATION_TIMEOUT = Duration.ofHours(1);
 
-  private static final FileAttribute<?> OURS =
+  private static final FileAttribute<?> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
   public static SandboxRecord forSpec(
@@ -75,7 +75,7 @@ public record SandboxRecord(
         Optional.empty());
   }
 
-  /** Returns the record of what runs as {@code process}. */
+  /** Returns the record with the running agent. */
   public SandboxRecord withAgent(AgentProcess process) {
     return with(false, Optional.of(process));
   }
@@ -84,7 +84,7 @@ public record SandboxRecord(
     return with(true, agent);
   }
 
-  private SandboxRecord with(boolean nowStopped, Optional<AgentProcess> process) {
+  private SandboxRecord with(boolean isStopped, Optional<AgentProcess> process) {
     return new SandboxRecord(
         id,
         instance,
@@ -94,7 +94,7 @@ public record SandboxRecord(
         secret,
         commandTimeout,
         shortLived,
-        nowStopped,
+        isStopped,
         process);
   }
 
@@ -105,20 +105,20 @@ public record SandboxRecord(
   }
 
   /**
-   * Returns true when its owner never comes back and its agent has ended by itself, or never came:
-   * its owner was killed while it was made.
+   * Returns true when the owner never returns and the agent has ended, or never started because the
+   * owner was killed during creation.
    */
   public boolean isAbandoned(Instant now) {
     return shortLived
         && !stopped
         && (agent.isPresent()
             ? !agent.get().isAlive()
-            : createdAt.plus(LONGEST_MAKING).isBefore(now));
+            : createdAt.plus(CREATION_TIMEOUT).isBefore(now));
   }
 
   /**
-   * Returns the living processes whose end is the end of all: the agent, or where it is not known
-   * or has no namespace of its own, whatever bears our marks.
+   * Returns the live processes to wait for: the agent if it has a pid namespace, otherwise all
+   * processes with this sandbox on their command line.
    */
   public List<AgentProcess> processes() {
     return agent.filter(AgentProcess::namespaces).isPresent()
@@ -126,7 +126,7 @@ public record SandboxRecord(
         : AgentProcess.findByCommandLine(instance, id.value());
   }
 
-  /** Writes it in place of the one before. */
+  /** Replaces the record atomically. */
   public void write(Path file) throws IOException {
     Path temporary = file.resolveSibling(file.getFileName() + ".new");
     writeNew(temporary);
@@ -134,60 +134,62 @@ public record SandboxRecord(
         temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
   }
 
-  /** Writes the first record of a sandbox; until it is whole there is none. */
+  /** Writes the first record of a sandbox. An incomplete record counts as none. */
   void writeNew(Path file) throws IOException {
-    Properties text = new Properties();
-    text.setProperty("id", id.value());
-    text.setProperty("instance", instance);
-    text.setProperty("createdAt", createdAt.toString());
-    text.setProperty("workspace", workspace.toString());
-    text.setProperty("ownWorkspace", Boolean.toString(ownWorkspace));
-    text.setProperty("secret", HexFormat.of().formatHex(secret.reveal()));
-    text.setProperty("shortLived", Boolean.toString(shortLived));
-    text.setProperty("stopped", Boolean.toString(stopped));
-    commandTimeout.ifPresent(limit -> text.setProperty("commandTimeout", limit.toString()));
+    Properties properties = new Properties();
+    properties.setProperty("id", id.value());
+    properties.setProperty("instance", instance);
+    properties.setProperty("createdAt", createdAt.toString());
+    properties.setProperty("workspace", workspace.toString());
+    properties.setProperty("ownWorkspace", Boolean.toString(ownWorkspace));
+    properties.setProperty("secret", HexFormat.of().formatHex(secret.reveal()));
+    properties.setProperty("shortLived", Boolean.toString(shortLived));
+    properties.setProperty("stopped", Boolean.toString(stopped));
+    commandTimeout.ifPresent(limit -> properties.setProperty("commandTimeout", limit.toString()));
     agent.ifPresent(
         process -> {
-          text.setProperty("agentPid", Long.toString(process.pid()));
-          text.setProperty("agentStart", Long.toString(process.startTime()));
-          text.setProperty("agentNamespaces", Boolean.toString(process.namespaces()));
+          properties.setProperty("agentPid", Long.toString(process.pid()));
+          properties.setProperty("agentStart", Long.toString(process.startTime()));
+          properties.setProperty("agentNamespaces", Boolean.toString(process.namespaces()));
         });
-    try (OutputStream out = Channels.newOutputStream(Files.newByteChannel(file, NEW, OURS))) {
-      text.store(out, null);
+    try (OutputStream out =
+        Channels.newOutputStream(Files.newByteChannel(file, CREATE_OPTIONS, OWNER_ONLY))) {
+      properties.store(out, null);
     }
   }
 
-  /** Reads a record; empty when there is none or it is not whole. */
+  /** Reads a record; empty when it does not exist or is incomplete. */
   public static Optional<SandboxRecord> read(Path file) throws IOException {
-    Properties text = new Properties();
+    Properties properties = new Properties();
     try (InputStream in = Files.newInputStream(file)) {
-      text.load(in);
+      properties.load(in);
       return Optional.of(
           new SandboxRecord(
-              new SandboxId(need(text, "id")),
-              need(text, "instance"),
-              Instant.parse(need(text, "createdAt")),
-              Path.of(need(text, "workspace")),
-              Boolean.parseBoolean(need(text, "ownWorkspace")),
-              Secret.of(HexFormat.of().parseHex(need(text, "secret"))),
-              Optional.ofNullable(text.getProperty("commandTimeout")).map(Duration::parse),
-              Boolean.parseBoolean(need(text, "shortLived")),
-              Boolean.parseBoolean(text.getProperty("stopped")),
-              Optional.ofNullable(text.getProperty("agentPid")).map(pid -> agentOf(text, pid))));
+              new SandboxId(require(properties, "id")),
+              require(properties, "instance"),
+              Instant.parse(require(properties, "createdAt")),
+              Path.of(require(properties, "workspace")),
+              Boolean.parseBoolean(require(properties, "ownWorkspace")),
+              Secret.of(HexFormat.of().parseHex(require(properties, "secret"))),
+              Optional.ofNullable(properties.getProperty("commandTimeout")).map(Duration::parse),
+              Boolean.parseBoolean(require(properties, "shortLived")),
+              Boolean.parseBoolean(properties.getProperty("stopped")),
+              Optional.ofNullable(properties.getProperty("agentPid"))
+                  .map(pid -> agentOf(properties, pid))));
     } catch (NoSuchFileException | RuntimeException missingOrDamaged) {
       return Optional.empty();
     }
   }
 
-  private static AgentProcess agentOf(Properties text, String pid) {
+  private static AgentProcess agentOf(Properties properties, String pid) {
     return new AgentProcess(
         Long.parseLong(pid),
-        Long.parseLong(need(text, "agentStart")),
-        Boolean.parseBoolean(need(text, "agentNamespaces")));
+        Long.parseLong(require(properties, "agentStart")),
+        Boolean.parseBoolean(require(properties, "agentNamespaces")));
   }
 
-  private static String need(Properties text, String name) {
-    String value = text.getProperty(name);
+  private static String require(Properties properties, String name) {
+    String value = properties.getProperty(name);
     if (value == null) {
       throw new IllegalArgumentException("the record has no " + name);
     }

@@ -14,10 +14,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** All sandboxes of this instance, as their folders tell. */
+/** Stored sandboxes of this instance, one folder each. */
 record SandboxRecordStore(Path path) {
 
-  /** A sandbox that was written down. */
+  /** A sandbox with a record. */
   record StoredSandbox(SandboxFolder folder, SandboxRecord record) {}
 
   SandboxFolder of(SandboxId id) {
@@ -28,27 +28,25 @@ record SandboxRecordStore(Path path) {
     return read(of(id));
   }
 
-  /**
-   * Returns every sandbox of {@code instance} that was written down; others are not ours to see.
-   */
+  /** Returns every sandbox of {@code instance} that has a record. */
   List<StoredSandbox> list(String instance) {
     return list(instance, Set.of());
   }
 
-  /** Like {@link #list(String)}, without those of {@code except}, which are not even read. */
+  /** Like {@link #list(String)}, but without reading the records of {@code except}. */
   List<StoredSandbox> list(String instance, Set<SandboxId> except) {
-    Set<String> names = except.stream().map(SandboxId::value).collect(Collectors.toSet());
+    Set<String> excluded = except.stream().map(SandboxId::value).collect(Collectors.toSet());
     List<StoredSandbox> found = new ArrayList<>();
     if (!Files.isDirectory(path)) {
       return found;
     }
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(path)) {
       for (Path entry : entries) {
-        if (names.contains(entry.getFileName().toString())) {
+        if (excluded.contains(entry.getFileName().toString())) {
           continue;
         }
         read(new SandboxFolder(entry))
-            .filter(known -> known.record().instance().equals(instance))
+            .filter(stored -> stored.record().instance().equals(instance))
             .ifPresent(found::add);
       }
     } catch (IOException e) {
@@ -69,7 +67,7 @@ record SandboxRecordStore(Path path) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             "the data folder cannot be read: " + e.getMessage(),
-            "check the rights of " + path)
+            "check the permissions of " + path)
         .exception(e);
   }
 }

@@ -9,9 +9,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-/** Ends all processes of a sandbox and makes sure that none is left. */
+/** Ends all processes of a sandbox and verifies that none is left. */
 final class SandboxTerminator {
-  private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
+  private static final Duration CHECK_INTERVAL = Duration.ofMillis(100);
 
   private final SandboxRecord record;
   private final AgentSandbox sandbox;
@@ -22,52 +22,52 @@ final class SandboxTerminator {
   }
 
   /**
-   * Asks the agent, and uses force when it has not ended after half of the time.
+   * Shuts the agent down, and kills it when it has not ended after half of the timeout.
    *
-   * @throws dev.isola.spi.error.DeadlineExceeded when something is left at the end of it
+   * @throws dev.isola.spi.error.DeadlineExceeded when a process is left after the timeout
    */
-  void terminate(DestroyOptions how) {
+  void terminate(DestroyOptions options) {
     long start = System.nanoTime();
     List<AgentProcess> processes = record.processes();
     if (!processes.isEmpty()) {
       try {
         sandbox.shutdown();
-        awaitEnd(processes, start + how.timeout().toNanos() / 2);
+        awaitEnd(processes, start + options.timeout().toNanos() / 2);
       } catch (SandboxException silent) {
-        // It does not answer any more; force does not need an answer.
+        // It does not answer; killing it needs no answer.
       }
       processes.forEach(AgentProcess::kill);
     }
     sandbox.markDestroyed("it was destroyed");
     sandbox.close();
-    awaitNoneLeft(start + how.timeout().toNanos());
+    awaitNoneLeft(start + options.timeout().toNanos());
   }
 
-  /** Waits for the end of a sandbox that was told to stop, and uses force like the above. */
-  void awaitStop(DestroyOptions how) {
+  /** Waits for a sandbox that is stopping, and kills its processes in the same way. */
+  void awaitStop(DestroyOptions options) {
     long start = System.nanoTime();
     List<AgentProcess> processes = record.processes();
-    awaitEnd(processes, start + how.timeout().toNanos() / 2);
+    awaitEnd(processes, start + options.timeout().toNanos() / 2);
     processes.forEach(AgentProcess::kill);
-    awaitNoneLeft(start + how.timeout().toNanos());
+    awaitNoneLeft(start + options.timeout().toNanos());
   }
 
-  private void awaitNoneLeft(long until) {
+  private void awaitNoneLeft(long deadline) {
     for (List<AgentProcess> left = record.processes(); !left.isEmpty(); left = record.processes()) {
-      if (System.nanoTime() - until >= 0) {
+      if (System.nanoTime() - deadline >= 0) {
         throw Fault.of(
                 ErrorCode.DEADLINE_EXCEEDED,
-                "processes of sandbox " + record.id() + " are left: " + left,
-                "destroy again, or end them by hand")
+                "processes of sandbox " + record.id() + " are still running: " + left,
+                "destroy the sandbox again, or kill the processes")
             .sandbox(record.id())
             .exception();
       }
-      awaitEnd(left, System.nanoTime() + LOOK_AGAIN.toNanos());
+      awaitEnd(left, System.nanoTime() + CHECK_INTERVAL.toNanos());
     }
   }
 
-  private static void awaitEnd(List<AgentProcess> processes, long until) {
-    while (processes.stream().anyMatch(AgentProcess::isAlive) && System.nanoTime() - until < 0) {
+  private static void awaitEnd(List<AgentProcess> processes, long deadline) {
+    while (processes.stream().anyMatch(AgentProcess::isAlive) && System.nanoTime() - deadline < 0) {
       LockSupport.parkNanos(500_000);
     }
   }

@@ -47,7 +47,7 @@ public final class TreeRemoval {
   private static final Set<PosixFilePermission> OWNER =
       PosixFilePermissions.fromString("rwx------");
 
-  /** A directory on the way down; the first one is the parent of the tree. */
+  /** A directory on the path to the current one; the first is the parent of the tree. */
   private record Level(SecureDirectoryStream<Path> directory, Iterator<Path> entries, Path name) {}
 
   private final Path tree;
@@ -76,7 +76,7 @@ public final class TreeRemoval {
   public static void remove(Path tree, Duration limit) throws IOException {
     Path absolute = tree.toAbsolutePath().normalize();
     if (absolute.getFileName() == null) {
-      throw new IOException("the root directory is not removed");
+      throw new IOException("the root directory cannot be removed");
     }
     if (Files.exists(absolute, LinkOption.NOFOLLOW_LINKS)) {
       NestedMountCheck.requireNone(absolute);
@@ -111,7 +111,7 @@ public final class TreeRemoval {
       if (entry.isPresent()) {
         removeEntry(level, entry.get());
       } else {
-        leave();
+        removeEmptied();
       }
     }
   }
@@ -164,7 +164,7 @@ public final class TreeRemoval {
     try {
       directory = open(level, name);
     } catch (NotDirectoryException replacedMeanwhile) {
-      return; // the next pass sees what it is now
+      return; // the next pass finds what it is now
     }
     levels.push(new Level(directory, directory.iterator(), name));
     if (levels.size() == 2) {
@@ -176,9 +176,9 @@ public final class TreeRemoval {
   }
 
   /**
-   * Opens a directory. One that its owner may not read is made readable first, by its path: Java
-   * has no call for that by descriptor. Root never needs it, so the path is only ever used with the
-   * rights of an ordinary user.
+   * Opens a directory. Makes one readable first that its owner may not read, by its path, because
+   * Java has no such call for a descriptor. Root never needs this, so the path is used only with
+   * the rights of an unprivileged user.
    */
   private SecureDirectoryStream<Path> open(Level level, Path name) throws IOException {
     try {
@@ -212,22 +212,22 @@ public final class TreeRemoval {
     try {
       directory.setPermissions(wider);
     } catch (FileSystemException notOurs) {
-      // Removing what is in it fails, and says why.
+      // Removing its content fails and reports the reason.
     }
   }
 
-  /** Moves a directory that is too deep into the top one, under a name that nothing has. */
+  /** Moves a directory that is too deep into the top one, under a unique name. */
   private void lift(Level level, Path name, PosixFileAttributes found) throws IOException {
     SecureDirectoryStream<Path> to = top.orElseThrow();
     if (!found.permissions().containsAll(OWNER)) {
-      allow(path(name)); // its entry ".." changes, which only a directory that is writable allows
+      allow(path(name)); // moving it changes its entry "..", which requires write permission
     }
     level.directory().move(name, to, name.resolveSibling(".isola-" + UUID.randomUUID()));
     progress++;
   }
 
-  /** Removes the directory that was emptied last, unless something came into it meanwhile. */
-  private void leave() throws IOException {
+  /** Removes the directory that was emptied last, unless it has new content. */
+  private void removeEmptied() throws IOException {
     Level emptied = levels.pop();
     emptied.directory().close();
     Level parent = levels.peek();
@@ -240,11 +240,11 @@ public final class TreeRemoval {
     } catch (NoSuchFileException removedMeanwhile) {
       progress++;
     } catch (DirectoryNotEmptyException lifted) {
-      // the next pass
+      // The next pass removes it.
     }
   }
 
-  @SuppressWarnings("StreamResourceLeak") // it is closed with its level
+  @SuppressWarnings("StreamResourceLeak") // closed with its level
   private static SecureDirectoryStream<Path> secure(Path directory) throws IOException {
     return secure(Files.newDirectoryStream(directory));
   }

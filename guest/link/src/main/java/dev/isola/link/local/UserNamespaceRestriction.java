@@ -6,66 +6,67 @@ import java.nio.file.Path;
 import java.util.function.Function;
 
 /**
- * The switches by which a system keeps user namespaces from its users. They tell why one was
- * refused, never that one will be had: only trying tells that.
+ * System settings that prevent unprivileged users from creating user namespaces. They explain a
+ * failure; only trying shows whether one can be created.
  */
 public enum UserNamespaceRestriction {
-  DISABLED("user.max_user_namespaces", "0", "15000", "switched off"),
-  ROOT_ONLY("kernel.unprivileged_userns_clone", "0", "1", "for root only"),
+  DISABLED("user.max_user_namespaces", "0", "15000", "disabled"),
+  ROOT_ONLY("kernel.unprivileged_userns_clone", "0", "1", "allowed for root only"),
   APPARMOR("kernel.apparmor_restrict_unprivileged_userns", "1", "0", "restricted by AppArmor"),
-  /** No switch that we know. */
-  UNKNOWN("", "", "", "refused by the kernel or a container around us");
+  /** Not one of the known settings. */
+  UNKNOWN("", "", "", "refused by the kernel or an enclosing container");
 
   private final String setting;
-  private final String closed;
-  private final String open;
-  private final String why;
+  private final String restrictedValue;
+  private final String allowedValue;
+  private final String reason;
 
-  UserNamespaceRestriction(String setting, String closed, String open, String why) {
+  UserNamespaceRestriction(
+      String setting, String restrictedValue, String allowedValue, String reason) {
     this.setting = setting;
-    this.closed = closed;
-    this.open = open;
-    this.why = why;
+    this.restrictedValue = restrictedValue;
+    this.allowedValue = allowedValue;
+    this.reason = reason;
   }
 
-  /** Returns what keeps this user from them, given that something does. */
+  /** Returns the setting that prevents this user from creating them, given that it fails. */
   public static UserNamespaceRestriction detect() {
     return detect(UserNamespaceRestriction::read);
   }
 
   /**
-   * Returns what keeps a user from them.
+   * Returns the setting that prevents a user from creating them.
    *
-   * @param read returns the text of a file, empty when it cannot be read
+   * @param read returns the content of a file, empty when it cannot be read
    */
   static UserNamespaceRestriction detect(Function<Path, String> read) {
     for (UserNamespaceRestriction each : values()) {
       Path file = Path.of("/proc/sys", each.setting.replace('.', '/'));
-      if (!each.setting.isEmpty() && read.apply(file).strip().equals(each.closed)) {
+      if (!each.setting.isEmpty() && read.apply(file).strip().equals(each.restrictedValue)) {
         return each;
       }
     }
     return UNKNOWN;
   }
 
-  /** Returns why there are none. */
+  /** Returns the reason why they are unavailable. */
   public String reason() {
-    return setting.isEmpty() ? why : why + " (" + setting + "=" + closed + ")";
+    return setting.isEmpty() ? reason : reason + " (" + setting + "=" + restrictedValue + ")";
   }
 
-  /** Returns what a person does to have them. */
+  /** Returns what the operator does to allow them. */
   public String remedy() {
     return switch (this) {
       case DISABLED, ROOT_ONLY -> allow();
       case APPARMOR -> allow() + ", or give the program an AppArmor profile with userns";
       case UNKNOWN ->
-          "run outside the container, or let it make user namespaces (its seccomp profile, or"
-              + " --privileged)";
+          "run outside the container, or allow it to create user namespaces (its seccomp profile,"
+              + " or --privileged)";
     };
   }
 
   private String allow() {
-    return "allow user namespaces: sysctl -w " + setting + "=" + open;
+    return "allow user namespaces: sysctl -w " + setting + "=" + allowedValue;
   }
 
   private static String read(Path file) {

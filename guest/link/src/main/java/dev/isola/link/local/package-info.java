@@ -1,6 +1,6 @@
 /**
- * What providers on this machine have in common: a guest agent that runs detached, in a folder that
- * holds all that is known of its sandbox. A provider brings a {@link dev.isola.link.local.Booter};
+ * Common base of providers on this machine: a detached guest agent for each sandbox, in a folder
+ * that holds all state of the sandbox. A provider implements {@link dev.isola.link.local.Booter};
  * {@link dev.isola.link.local.LocalProvider} does the rest.
  */
 @NullMarked

@@ -25,12 +25,12 @@ class LocalResourcesTest {
   }
 
   @Test
-  void aMachineThatDoesNotSayItsMemoryIsUnknown() {
+  void resourcesAreEmptyWithoutMemoryInfo() {
     assertThat(LocalResources.read(folder, folder)).isEmpty();
   }
 
   @Test
-  void aDataFolderThatIsGoneHasNoDisk() throws Exception {
+  void missingDataFolderHasNoDisk() throws Exception {
     Files.writeString(folder.resolve("meminfo"), "MemTotal:       8388608 kB\n");
     HostResources found = LocalResources.read(folder, folder.resolve("gone")).orElseThrow();
     assertThat(found.diskMb()).isEmpty();

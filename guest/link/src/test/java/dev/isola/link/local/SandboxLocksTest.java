@@ -14,7 +14,7 @@ class SandboxLocksTest {
   private final List<String> done = new ArrayList<>();
 
   @Test
-  void aTurnThatIsTakenIsNotWaitedForByWhoOnlyWantsAFreeOne() {
+  void tryWithLockSkipsAHeldLock() {
     turns.withLock(
         ONE,
         () -> {
@@ -28,7 +28,7 @@ class SandboxLocksTest {
   }
 
   @Test
-  void whoComesMeanwhileWaits() throws InterruptedException {
+  void withLockWaitsForTheHolder() throws InterruptedException {
     CountDownLatch begun = new CountDownLatch(1);
     List<String> order = java.util.Collections.synchronizedList(new ArrayList<>());
     Thread[] later = new Thread[1];

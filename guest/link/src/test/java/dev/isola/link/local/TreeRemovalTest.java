@@ -30,7 +30,7 @@ class TreeRemovalTest {
     assertThat(scratch).doesNotExist();
   }
 
-  /** Nests {@code count} times {@code step} directories of a name, each path short on its own. */
+  /** Nests {@code count} times {@code step} directories with a name, keeping each path short. */
   private void nest(int count, int step, String name) throws IOException {
     String chain = String.join("/", java.util.Collections.nCopies(step, name));
     Path whole = Files.createDirectory(scratch.resolve("whole"));
@@ -45,7 +45,7 @@ class TreeRemovalTest {
   }
 
   @Test
-  void pathsLongerThanTheKernelTakesAreRemoved() throws IOException {
+  void pathsLongerThanPathMaxAreRemoved() throws IOException {
     nest(6, 10, "n".repeat(200));
 
     TreeRemoval.remove(tree);
@@ -94,7 +94,7 @@ class TreeRemovalTest {
   }
 
   @Test
-  void namesThatAreNoTextAreRemoved() throws IOException, InterruptedException {
+  void namesThatAreNotUtf8AreRemoved() throws IOException, InterruptedException {
     Process shell =
         new ProcessBuilder(
                 "sh",
@@ -111,7 +111,7 @@ class TreeRemovalTest {
   }
 
   @Test
-  void directoriesWithoutRightsAreRemoved() throws IOException {
+  void directoriesWithoutPermissionsAreRemoved() throws IOException {
     String deep = "a/b/c/d/e/f/g/h/i/j/k";
     Files.createFile(Files.createDirectories(tree.resolve(deep)).resolve("file"));
     for (int end = deep.length(); end > 0; end -= 2) {
@@ -125,7 +125,7 @@ class TreeRemovalTest {
   }
 
   @Test
-  void aRemovalThatRanIntoItsDeadlineIsContinuedByTheNext() throws IOException {
+  void nextRemovalContinuesAfterADeadline() throws IOException {
     Files.createFile(tree.resolve("file"));
 
     assertThatThrownBy(() -> TreeRemoval.remove(tree, Duration.ZERO))
@@ -138,7 +138,7 @@ class TreeRemovalTest {
   }
 
   @Test
-  void whatIsNotThereIsNoError() throws IOException {
+  void missingTreeIsNoError() throws IOException {
     TreeRemoval.remove(scratch.resolve("absent"));
 
     try (Stream<Path> left = Files.list(scratch)) {
@@ -147,7 +147,7 @@ class TreeRemovalTest {
   }
 
   @Test
-  void aDirectoryWithAMountedFileSystemIsRefused() {
+  void directoryWithAMountIsRejected() {
     assertThatThrownBy(() -> NestedMountCheck.requireNone(Path.of("/proc")))
         .hasMessageContaining("mounted at /proc");
     assertThatThrownBy(() -> TreeRemoval.remove(Path.of("/")))

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Each system has its own switch, and the remedy names the one that is thrown. */
+/** The remedy names the setting that is in effect. */
 class UserNamespaceRestrictionTest {
   @ParameterizedTest
   @CsvSource({
@@ -17,7 +17,7 @@ class UserNamespaceRestrictionTest {
     "/proc/sys/user/max_user_namespaces, 15000, outside the container",
     "/proc/sys/kernel/unprivileged_userns_clone, 1, outside the container"
   })
-  void theSwitchIsNamed(String file, String value, String remedy) {
+  void remedyNamesTheSetting(String file, String value, String remedy) {
     UserNamespaceRestriction obstacle =
         UserNamespaceRestriction.detect(path -> path.equals(Path.of(file)) ? value + "\n" : "");
     assertThat(obstacle.remedy()).contains(remedy);

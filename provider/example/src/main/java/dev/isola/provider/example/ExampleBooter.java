@@ -26,7 +26,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 
-/** Boots a sandbox as a plain process in a fresh folder, and declares no more than that. */
+/** Boots a sandbox as a plain process in a new folder, and declares nothing beyond that. */
 final class ExampleBooter implements Booter {
   private final AgentStarter starter;
 
@@ -38,7 +38,7 @@ final class ExampleBooter implements Booter {
   public ProviderInfo info() {
     return new ProviderInfo(
         ExampleProviderFactory.NAME,
-        "plain processes in a fresh folder; an example",
+        "plain processes in a new folder; an example",
         ApiVersion.CURRENT,
         Isolation.PROCESS,
         capabilities(),
@@ -57,7 +57,7 @@ final class ExampleBooter implements Booter {
   public Health health() {
     try {
       starter.binary();
-      return new Health.Healthy("the guest agent is in place");
+      return new Health.Healthy("the guest agent is installed");
     } catch (SandboxException e) {
       return new Health.Unhealthy(e.fault().problem(), e.fault().remedy());
     }
@@ -81,6 +81,6 @@ final class ExampleBooter implements Booter {
 
   @Override
   public void release(SandboxId id, SandboxFolder folder) {
-    // Nothing was taken but processes and the folder.
+    // Booting acquires nothing but processes and the folder.
   }
 }

@@ -10,7 +10,7 @@ import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.provider.ProviderProfile;
 import java.time.Duration;
 
-/** Makes the {@code example} provider. */
+/** Creates the {@code example} provider. */
 public final class ExampleProviderFactory implements ProviderFactory {
   static final String NAME = "example";
 

@@ -1,4 +1,4 @@
-/** The smallest provider on the guest agent: what ADD-PROVIDER.md builds step by step. */
+/** The smallest provider based on the guest agent, built step by step in ADD-PROVIDER.md. */
 @NullMarked
 package dev.isola.provider.example;
 

@@ -44,12 +44,12 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Boots the agent beneath PRoot, which looks at every system call of every process and changes the
- * paths in it. That is another view of the files and no wall: processes, users and the network are
- * the host's.
+ * Boots the agent under PRoot, which intercepts the system calls of every process and rewrites the
+ * paths in them. This changes the view of the file system and isolates nothing: processes, users
+ * and the network are those of the host.
  */
 final class ProotBooter implements Booter {
-  /** The image that is the host's own root. */
+  /** The image name for the host's own root. */
   private static final String HOST_IMAGE = "host";
 
   static final String NAME = "proot";
@@ -85,7 +85,7 @@ final class ProotBooter implements Booter {
   public ProviderInfo info() {
     return new ProviderInfo(
         NAME,
-        "another view of the files, by PRoot; no isolation of anything else",
+        "a separate file system view by PRoot; no other isolation",
         ApiVersion.CURRENT,
         PROFILE.isolation(),
         CAPABILITIES,
@@ -95,7 +95,8 @@ final class ProotBooter implements Booter {
             Set.of(),
             Set.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT)),
         List.of(probe.requirement()),
-        "subreaper and kill loop: found through /proc, stopped, killed until none is left",
+        "subreaper and kill loop: processes are found through /proc, stopped, and killed until none"
+            + " is left",
         PROFILE.startup());
   }
 
@@ -118,10 +119,10 @@ final class ProotBooter implements Booter {
   @Override
   public void validate(SandboxSpec spec) {
     SpecValidation.throwIfInvalid(SpecValidation.hostViolations(spec));
-    named(spec).ifPresent(images::require);
+    imageName(spec).ifPresent(images::require);
   }
 
-  private static Optional<String> named(SandboxSpec spec) {
+  private static Optional<String> imageName(SandboxSpec spec) {
     return spec.image().filter(name -> !name.equals(HOST_IMAGE));
   }
 
@@ -131,11 +132,11 @@ final class ProotBooter implements Booter {
     SandboxFolder folder = booting.folder();
     Optional<Image> image = image(spec, folder);
     ProotRootFs view = new ProotRootFs(spec, folder, image, AgentBinary.install(programs));
-    Path own = Files.createDirectory(folder.path().resolve("proot"));
+    Path tempFolder = Files.createDirectory(folder.path().resolve("proot"));
 
-    List<String> words = new ArrayList<>(List.of(probe.executable()));
-    words.addAll(view.prepare(booting.timeout()));
-    words.addAll(
+    List<String> command = new ArrayList<>(List.of(probe.executable()));
+    command.addAll(view.prepare(booting.timeout()));
+    command.addAll(
         List.of(
             ProotRootFs.AGENT,
             "--report",
@@ -151,16 +152,16 @@ final class ProotBooter implements Booter {
             .step("listen", folder.socket().toString(), Integer.toString(LISTEN_FD))
             .boot(record(booting, image).encode())
             .step("environment", "PATH=/usr/local/bin:/usr/bin:/bin")
-            .step("environment", "PROOT_TMP_DIR=" + own)
+            .step("environment", "PROOT_TMP_DIR=" + tempFolder)
             .step("environment", "ISOLA_INSTANCE=" + context.instance().value())
             .step("environment", "ISOLA_SANDBOX=" + spec.id().value())
-            .run(words);
+            .run(command);
     String launcher = LauncherBinary.install(programs).toString();
     return AgentStarter.start(spec.id(), List.of(launcher), plan.encode(), booting.timeout());
   }
 
   private Optional<Image> image(SandboxSpec spec, SandboxFolder folder) throws IOException {
-    Optional<String> name = named(spec);
+    Optional<String> name = imageName(spec);
     if (name.isEmpty()) {
       return Optional.empty();
     }

@@ -10,8 +10,8 @@ import dev.isola.spi.provider.ProviderConfig;
 import java.util.Optional;
 
 /**
- * Finds out whether PRoot works here, by its version and by having it run something: one that is
- * too old for the kernel is found and crashes.
+ * Checks whether PRoot works on this machine, by its version and by running a program: a version
+ * too old for the kernel starts and crashes.
  *
  * @param name of the program, or its path
  */
@@ -20,8 +20,11 @@ record ProotProbe(String name) {
   private static final String NEWER =
       "install a newer PRoot (5.4 or later) built for this machine, or use another provider";
 
-  /** With 5.1.0 the agent ends in the kit's checks of links; those between were not to be had. */
-  private static final Version STEADY = Version.of("5.4");
+  /**
+   * With 5.1.0 the agent crashes in the conformance checks of links; versions in between were not
+   * available for testing.
+   */
+  private static final Version MIN_VERSION = Version.of("5.4");
 
   private static final int SEGMENTATION_FAULT = 139;
 
@@ -33,7 +36,7 @@ record ProotProbe(String name) {
   /**
    * Returns the path of the executable.
    *
-   * @throws dev.isola.spi.error.ProviderUnavailable when there is none
+   * @throws dev.isola.spi.error.ProviderUnavailable when it is not installed
    */
   String executable() {
     return HostProgram.find(name)
@@ -61,20 +64,20 @@ record ProotProbe(String name) {
       return new Health.Unhealthy(name + " is not installed", INSTALL);
     }
     Optional<Version> version = Version.find(program.get().run("--version").text());
-    if (version.isPresent() && !version.get().atLeast(STEADY)) {
+    if (version.isPresent() && !version.get().atLeast(MIN_VERSION)) {
       return new Health.Unhealthy(
-          "PRoot " + version.get() + " loses the agent at some links", NEWER);
+          "PRoot " + version.get() + " crashes when the agent follows some links", NEWER);
     }
-    // A shell that is elsewhere inside: its path has to be changed for it to be found.
+    // The shell has another path inside, so it runs only if path translation works.
     HostProgram.Result answer =
-        program.get().run("-b", "/bin/sh:/isola-trial", "/isola-trial", "-c", "echo works");
+        program.get().run("-b", "/bin/sh:/isola-probe", "/isola-probe", "-c", "echo works");
     if (answer.ok() && answer.text().equals("works")) {
-      return new Health.Healthy("it ran a program");
+      return new Health.Healthy("it can run programs");
     }
-    String how =
+    String failure =
         answer.code() == SEGMENTATION_FAULT
             ? "it crashes on this kernel"
-            : "it ended with " + answer.code() + ": " + answer.text();
-    return new Health.Unhealthy("proot cannot run a program: " + how, NEWER);
+            : "it exited with status " + answer.code() + ": " + answer.text();
+    return new Health.Unhealthy("proot cannot run a program: " + failure, NEWER);
   }
 }

@@ -8,7 +8,7 @@ import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.provider.ProviderProfile;
 import java.util.List;
 
-/** Makes the {@code proot} provider. The setting {@code program} names another executable. */
+/** Creates the {@code proot} provider. The setting {@code program} names another executable. */
 public final class ProotProviderFactory implements ProviderFactory {
   @Override
   public String name() {

@@ -14,15 +14,15 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What a sandbox sees as its files: a root of its own, which is an empty one with the host's
- * programs shown in it or a copy of an image, and in it the workspace, a home and folders for
- * temporary files. Nothing is mounted; the list of what is shown where is PRoot's to keep.
+ * Root file system of a sandbox: an empty root with the host's programs bound into it, or a copy of
+ * an image, with the workspace, a home folder and folders for temporary files. Nothing is mounted;
+ * PRoot translates the bound paths.
  *
- * @param image empty for the host's own programs
- * @param agent the agent's program on the host
+ * @param image empty to use the host's own programs
+ * @param agent the agent's executable on the host
  */
 record ProotRootFs(SandboxSpec spec, SandboxFolder folder, Optional<Image> image, Path agent) {
-  /** Where the agent's program is inside. */
+  /** Path of the agent's executable inside the sandbox. */
   static final String AGENT = "/.isola/agent";
 
   private static final List<String> PROGRAMS =
@@ -30,35 +30,36 @@ record ProotRootFs(SandboxSpec spec, SandboxFolder folder, Optional<Image> image
 
   private static final List<String> KERNEL = List.of("/proc", "/dev", "/sys");
 
-  /** Makes the folders on the host and returns the words that tell PRoot of them. */
-  List<String> prepare(Duration patience) throws IOException {
+  /** Creates the folders on the host and returns the PRoot arguments for them. */
+  List<String> prepare(Duration timeout) throws IOException {
     Path root = folder.path().resolve("root");
-    List<String> words = new ArrayList<>(List.of("-r", root.toString(), "-w", "/"));
+    List<String> arguments = new ArrayList<>(List.of("-r", root.toString(), "-w", "/"));
     if (image.isPresent()) {
-      copy(image.get().rootfs(), root, patience);
+      copy(image.get().rootfs(), root, timeout);
     } else {
       Files.createDirectory(root);
       for (String name : PROGRAMS) {
-        show(name, root, words);
+        bindHostFolder(name, root, arguments);
       }
     }
     for (String kernel : KERNEL) {
-      bind(words, Path.of(kernel), kernel);
+      bind(arguments, Path.of(kernel), kernel);
     }
-    bind(words, own("tmp", "rwxrwxrwx"), "/tmp");
-    bind(words, own("vartmp", "rwxrwxrwx"), "/var/tmp");
-    bind(words, own("home", "rwxr-xr-x"), "/home/user");
-    bind(words, workspace(), spec.workspaceMount());
-    bind(words, agent, AGENT);
-    return words;
+    bind(arguments, createFolder("tmp", "rwxrwxrwx"), "/tmp");
+    bind(arguments, createFolder("vartmp", "rwxrwxrwx"), "/var/tmp");
+    bind(arguments, createFolder("home", "rwxr-xr-x"), "/home/user");
+    bind(arguments, workspace(), spec.workspaceMount());
+    bind(arguments, agent, AGENT);
+    return arguments;
   }
 
-  private static void show(String name, Path root, List<String> words) throws IOException {
+  private static void bindHostFolder(String name, Path root, List<String> arguments)
+      throws IOException {
     Path host = Path.of("/", name);
     if (Files.isSymbolicLink(host)) {
       Files.createSymbolicLink(root.resolve(name), Files.readSymbolicLink(host));
     } else if (Files.isDirectory(host)) {
-      bind(words, host, host.toString());
+      bind(arguments, host, host.toString());
     }
   }
 
@@ -69,33 +70,34 @@ record ProotRootFs(SandboxSpec spec, SandboxFolder folder, Optional<Image> image
     return Files.createDirectory(folder.workspace());
   }
 
-  private Path own(String name, String mode) throws IOException {
+  private Path createFolder(String name, String mode) throws IOException {
     Path path = Files.createDirectory(folder.path().resolve(name));
     Files.setPosixFilePermissions(path, PosixFilePermissions.fromString(mode));
     return path;
   }
 
-  private static void bind(List<String> words, Path host, String inside) throws IOException {
+  private static void bind(List<String> arguments, Path host, String inside) throws IOException {
     String colon = host + inside;
     if (colon.indexOf(':') >= 0) {
-      throw new IOException("PRoot cannot show a path with a colon: " + host + ", " + inside);
+      throw new IOException("PRoot does not support a colon in a path: " + host + ", " + inside);
     }
-    words.addAll(List.of("-b", host + ":" + inside + "!"));
+    arguments.addAll(List.of("-b", host + ":" + inside + "!"));
   }
 
-  /** There are no layers here: who stands on an image writes to a copy of it. */
-  private static void copy(Path image, Path root, Duration patience) throws IOException {
+  /** PRoot has no layers, so a sandbox writes to its own copy of the image. */
+  private static void copy(Path image, Path root, Duration timeout) throws IOException {
     Process process =
         new ProcessBuilder("cp", "-a", "--reflink=auto", image.toString(), root.toString())
             .redirectErrorStream(true)
             .redirectOutput(ProcessBuilder.Redirect.DISCARD)
             .start();
     try {
-      if (!process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
-        throw new IOException("copying the image took longer than " + patience);
+      if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw new IOException("copying the image took longer than " + timeout);
       }
       if (process.exitValue() != 0) {
-        throw new IOException("the image cannot be copied: cp ended with " + process.exitValue());
+        throw new IOException(
+            "the image cannot be copied: cp exited with status " + process.exitValue());
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -1,4 +1,4 @@
-/** Sandboxes by PRoot: another view of the files, and nothing else. */
+/** Provider based on PRoot, which changes the view of the file system only. */
 @NullMarked
 package dev.isola.provider.proot;
 

@@ -16,7 +16,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A PRoot that is there and does not work is told from one that does by trying. */
+/** The probe detects a PRoot that is installed but does not work. */
 class ProotProbeTest {
   @TempDir Path folder;
 
@@ -39,22 +39,22 @@ class ProotProbeTest {
   }
 
   @Test
-  void oneThatCrashesIsUnhealthy() throws IOException {
+  void crashingProotIsUnhealthy() throws IOException {
     assertThat(healthOf(script("kill -SEGV $$")).reason()).contains("crashes on this kernel");
   }
 
   @Test
-  void oneThatIsTooOldIsUnhealthy() throws IOException {
-    assertThat(healthOf(script("echo '|_| v5.1.0'")).reason()).contains("PRoot 5.1.0 loses");
+  void oldProotIsUnhealthy() throws IOException {
+    assertThat(healthOf(script("echo '|_| v5.1.0'")).reason()).contains("PRoot 5.1.0 crashes");
   }
 
   @Test
-  void oneThatRunsNothingIsUnhealthy() throws IOException {
+  void prootThatRunsNothingIsUnhealthy() throws IOException {
     assertThat(healthOf(script("exit 0")).reason()).contains("cannot run a program");
   }
 
   @Test
-  void oneThatIsMissingIsUnhealthy() {
+  void missingProotIsUnhealthy() {
     assertThat(healthOf(folder.resolve("none").toString()).fix()).contains("install");
   }
 }

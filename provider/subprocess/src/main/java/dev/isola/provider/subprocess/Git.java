@@ -16,34 +16,38 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Runs git in one folder. Hooks and helpers of the repository are not run: what is in it may have
- * been written by a sandbox.
+ * Runs git in one folder. Does not run hooks or helpers of the repository, because a sandbox may
+ * have written them.
  */
 record Git(Path folder, Duration timeout) {
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
-  private static final int LONGEST_ANSWER = 1 << 20;
+  private static final Duration DEFAULT_TIMEOUT = Duration.ofMinutes(2);
+  private static final int MAX_OUTPUT = 1 << 20;
 
   Git(Path folder) {
-    this(folder, PATIENCE);
+    this(folder, DEFAULT_TIMEOUT);
   }
 
-  /** What git said. */
+  /** Exit status and output of git. */
   record GitResult(int status, String text) {
     boolean ok() {
       return status == 0;
     }
   }
 
-  /** Runs git; it must succeed. */
-  String run(String... words) {
-    GitResult answer = tryRun(words);
+  /**
+   * Runs git and returns its output.
+   *
+   * @throws SandboxException when git fails
+   */
+  String run(String... arguments) {
+    GitResult answer = tryRun(arguments);
     if (!answer.ok()) {
-      throw failed(String.join(" ", words), answer.text().strip(), null);
+      throw failed(String.join(" ", arguments), answer.text().strip(), null);
     }
     return answer.text().strip();
   }
 
-  GitResult tryRun(String... words) {
+  GitResult tryRun(String... arguments) {
     List<String> command =
         new ArrayList<>(
             List.of(
@@ -56,7 +60,7 @@ record Git(Path folder, Duration timeout) {
                 "core.hooksPath=/dev/null",
                 "-c",
                 "core.fsmonitor=false"));
-    command.addAll(List.of(words));
+    command.addAll(List.of(arguments));
     ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
     Map<String, String> environment = builder.environment();
     String path = environment.getOrDefault("PATH", "/usr/bin:/bin");
@@ -64,20 +68,20 @@ record Git(Path folder, Duration timeout) {
     environment.put("PATH", path);
     environment.put("LC_ALL", "C");
     environment.put("GIT_TERMINAL_PROMPT", "0");
-    return run(builder, words);
+    return run(builder, arguments);
   }
 
-  private GitResult run(ProcessBuilder builder, String[] words) {
-    String what = String.join(" ", words);
+  private GitResult run(ProcessBuilder builder, String[] arguments) {
+    String command = String.join(" ", arguments);
     try {
       Process process = builder.start();
       try {
         process.getOutputStream().close();
-        // Beside us: a git that says nothing must not keep us from the deadline.
-        FutureTask<byte[]> said =
-            new FutureTask<>(() -> process.getInputStream().readNBytes(LONGEST_ANSWER));
-        Thread.startVirtualThread(said);
-        byte[] text = said.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+        // In the background, so that a git without output cannot block past the deadline.
+        FutureTask<byte[]> output =
+            new FutureTask<>(() -> process.getInputStream().readNBytes(MAX_OUTPUT));
+        Thread.startVirtualThread(output);
+        byte[] text = output.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
         if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
           throw new TimeoutException();
         }
@@ -86,9 +90,9 @@ record Git(Path folder, Duration timeout) {
         process.destroyForcibly();
       }
     } catch (TimeoutException e) {
-      throw failed(what, "it did not end within " + timeout.toSeconds() + " s", e);
+      throw failed(command, "it did not exit within " + timeout.toSeconds() + " s", e);
     } catch (ExecutionException e) {
-      throw failed(what, "it cannot be read: " + e.getCause(), e);
+      throw failed(command, "its output cannot be read: " + e.getCause(), e);
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
@@ -97,15 +101,15 @@ record Git(Path folder, Duration timeout) {
           .exception(e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Fault.of(ErrorCode.CANCELLED, "git " + what + " was interrupted", "").exception(e);
+      throw Fault.of(ErrorCode.CANCELLED, "git " + command + " was interrupted", "").exception(e);
     }
   }
 
   private SandboxException failed(
-      String what, String why, @org.jspecify.annotations.Nullable Throwable cause) {
+      String command, String reason, @org.jspecify.annotations.Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.SPAWN_FAILED,
-            "git " + what + " failed in " + folder + ": " + why,
+            "git " + command + " failed in " + folder + ": " + reason,
             "check the repository and the ref")
         .exception(cause);
   }

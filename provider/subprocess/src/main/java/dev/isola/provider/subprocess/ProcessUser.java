@@ -9,13 +9,13 @@ import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.UserPrincipalNotFoundException;
 import java.util.Optional;
 
-/** Who this process is, and who a sandbox's commands are. */
+/** The user of this process and of a sandbox's commands. */
 final class ProcessUser {
   private ProcessUser() {}
 
   static boolean isRoot() {
     try {
-      // Followed: the link /proc/self itself belongs to root whoever looks.
+      // Follows the link, since /proc/self itself always belongs to root.
       return Files.getAttribute(Path.of("/proc/self"), "unix:uid").equals(0);
     } catch (IOException e) {
       return false;
@@ -23,8 +23,8 @@ final class ProcessUser {
   }
 
   /**
-   * Makes {@code user} the owner of a fresh workspace; nothing to do when commands run as
-   * ourselves.
+   * Makes {@code user} the owner of a new workspace; does nothing when commands run as the user of
+   * this process.
    */
   static void chown(Path workspace, Optional<String> user) throws IOException {
     if (user.isEmpty() || !isRoot()) {
@@ -41,8 +41,8 @@ final class ProcessUser {
     } catch (UserPrincipalNotFoundException e) {
       throw Fault.of(
               ErrorCode.USER_NOT_FOUND,
-              "there is no user " + name + " on this machine",
-              "leave user out, or name one of /etc/passwd")
+              "user " + name + " does not exist on this machine",
+              "omit user, or name a user in /etc/passwd")
           .exception(e);
     }
   }

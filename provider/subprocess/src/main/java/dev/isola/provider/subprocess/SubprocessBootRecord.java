@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** From a spec to what the agent is told. */
+/** Builds the boot record from a spec. */
 final class SubprocessBootRecord {
   private static final int RLIMIT_NOFILE = 7;
 
@@ -19,9 +19,8 @@ final class SubprocessBootRecord {
   /**
    * Returns the boot record.
    *
-   * @param hidden the provider's own folder, with the secrets of all sandboxes: covered wherever it
-   *     can be
-   * @param namespaces what the agent gets when no volume needs them
+   * @param hidden the provider's folder with the secrets of all sandboxes, hidden where possible
+   * @param namespaces of the agent when no volume requires them
    */
   static BootRecord create(
       SandboxSpec spec,
@@ -49,7 +48,7 @@ final class SubprocessBootRecord {
     return boot.build();
   }
 
-  /** What programs leave in their home folder goes with the sandbox. */
+  /** Returns the home folder, which is removed with the sandbox. */
   static Path home(SandboxRecord record, SandboxFolder folder) {
     return record.ownWorkspace() ? record.workspace() : folder.home();
   }

@@ -20,8 +20,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Boots a sandbox as plain processes of this user: no isolation, but everything else of the
- * contract. Files are confined to the workspace, processes end with their sandbox.
+ * Boots a sandbox as plain processes of this user, without isolation. File operations are confined
+ * to the workspace, and processes end with their sandbox.
  */
 public final class SubprocessBooter implements Booter {
   private final String name;
@@ -34,10 +34,10 @@ public final class SubprocessBooter implements Booter {
   }
 
   /**
-   * Makes the booter of a provider called {@code name}.
+   * Creates the booter of a provider called {@code name}.
    *
-   * @param namespaces what an agent gets whose spec needs none
-   * @param wrapper the words of a program that executes the agent; none to execute it directly
+   * @param namespaces of an agent whose spec requires none
+   * @param wrapper command line of a program that executes the agent; empty to execute it directly
    */
   public SubprocessBooter(
       String name, ProviderContext context, Namespaces namespaces, List<String> wrapper) {
@@ -63,7 +63,7 @@ public final class SubprocessBooter implements Booter {
   public Health health() {
     try {
       starter.binary();
-      return new Health.Healthy("the guest agent is in place");
+      return new Health.Healthy("the guest agent is installed");
     } catch (SandboxException e) {
       return new Health.Unhealthy(e.fault().problem(), e.fault().remedy());
     }
@@ -77,7 +77,8 @@ public final class SubprocessBooter implements Booter {
   @Override
   public AgentProcess boot(BootRequest booting) throws IOException {
     SandboxSpec spec = booting.spec();
-    if (spec.user().isPresent()) { // who passes through to the workspace, and sees nothing else
+    if (spec.user()
+        .isPresent()) { // lets that user traverse to the workspace without listing the folder
       Files.setPosixFilePermissions(
           context.dataFolder(), PosixFilePermissions.fromString("rwx--x--x"));
     }
@@ -93,6 +94,6 @@ public final class SubprocessBooter implements Booter {
 
   @Override
   public void release(SandboxId id, SandboxFolder folder) {
-    // Mounts and namespaces ended with the processes.
+    // Mounts and namespaces end with the processes.
   }
 }

@@ -25,7 +25,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 
-/** What the provider says of itself, depending on what this machine lets it have. */
+/** Description of the provider, depending on what this machine supports. */
 final class SubprocessInfo {
   static final Set<Class<? extends Capability>> CAPABILITIES =
       Set.of(
@@ -42,7 +42,7 @@ final class SubprocessInfo {
 
   private SubprocessInfo() {}
 
-  /** Returns the description; {@code images} when something else makes the workspace from one. */
+  /** Returns the description; {@code images} when the workspace is created from an image. */
   static ProviderInfo create(String name, String summary, boolean images, boolean namespaces) {
     SpecSupport support =
         new SpecSupport(
@@ -50,12 +50,12 @@ final class SubprocessInfo {
             Set.of(NetworkMode.HOST),
             namespaces ? Set.of(VolumeMount.Type.BIND) : Set.of(),
             Set.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT));
-    Prerequisite requirement =
+    Prerequisite prerequisite =
         new Prerequisite(
             "pid and mount namespaces",
             false,
             namespaces,
-            namespaces ? "to be had" : "not to be had for this user",
+            namespaces ? "available" : "not available to this user",
             namespaces ? "" : UserNamespaceRestriction.detect().remedy());
     return new ProviderInfo(
         name,
@@ -64,10 +64,11 @@ final class SubprocessInfo {
         PROFILE.isolation(),
         CAPABILITIES,
         support,
-        List.of(requirement),
+        List.of(prerequisite),
         namespaces
-            ? "a pid namespace: the kernel ends every process with the agent"
-            : "subreaper and kill loop: found through /proc, stopped, killed until none is left",
+            ? "pid namespace: the kernel kills every process when the agent ends"
+            : "subreaper and kill loop: processes are found through /proc, stopped, and killed"
+                  + " until none is left",
         PROFILE.startup());
   }
 

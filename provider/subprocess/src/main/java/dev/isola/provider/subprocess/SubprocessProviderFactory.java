@@ -7,7 +7,7 @@ import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.provider.ProviderProfile;
 
-/** Makes the {@code subprocess} provider. It has no settings. */
+/** Creates the {@code subprocess} provider. It has no settings. */
 public final class SubprocessProviderFactory implements ProviderFactory {
   static final String NAME = "subprocess";
 

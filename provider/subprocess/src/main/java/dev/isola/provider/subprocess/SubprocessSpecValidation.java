@@ -5,7 +5,10 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecValidation;
 import dev.isola.spi.spec.VolumeMount;
 
-/** Refuses what of a declared feature a plain process cannot give, before anything is made. */
+/**
+ * Rejects specs that a plain process cannot honour although it declares the feature, before
+ * anything is created.
+ */
 final class SubprocessSpecValidation {
   private SubprocessSpecValidation() {}
 

@@ -10,12 +10,12 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * The working tree of one sandbox, on a branch of its own, {@code isola/ID}. Next to it lies a file
- * that names its repository, written before the tree exists.
+ * The git worktree of one sandbox, on its own branch {@code isola/ID}. A file next to it names its
+ * repository and is written before the worktree exists.
  */
 record Worktree(Path tree, SandboxId id) {
 
-  private Path note() {
+  private Path repositoryFile() {
     return tree.resolveSibling(id + ".repository");
   }
 
@@ -23,12 +23,12 @@ record Worktree(Path tree, SandboxId id) {
     return "isola/" + id;
   }
 
-  /** Returns true when there is a tree, or the intent to make one. */
+  /** Returns true when there is a worktree, or the file that announces one. */
   boolean exists() {
-    return Files.exists(note());
+    return Files.exists(repositoryFile());
   }
 
-  /** Makes the tree from {@code ref} of {@code repository}. */
+  /** Creates the worktree from {@code ref} of {@code repository}. */
   void create(Path repository, String ref) throws IOException {
     Git git = new Git(repository);
     if (!git.tryRun("rev-parse", "--git-dir").ok()) {
@@ -43,13 +43,13 @@ record Worktree(Path tree, SandboxId id) {
     if (commit.isEmpty()) {
       throw Fault.of(
               ErrorCode.INVALID_SPEC,
-              "image names no commit of " + repository + ": " + ref,
-              "use a branch, a tag or a commit that is there (git branch -a)")
+              "image is not a commit of " + repository + ": " + ref,
+              "use an existing branch, tag or commit (git branch -a)")
           .sandbox(id)
           .exception();
     }
     Files.createDirectories(tree.getParent());
-    Files.writeString(note(), repository.toString());
+    Files.writeString(repositoryFile(), repository.toString());
     git.run("worktree", "add", "--quiet", "-b", branch(), tree.toString(), commit.get());
   }
 
@@ -60,10 +60,11 @@ record Worktree(Path tree, SandboxId id) {
   }
 
   /**
-   * Refuses when the tree holds work that is nowhere else: files that are not committed, or commits
-   * that no other branch, tag or remote has.
+   * Throws when the worktree contains unsaved work: uncommitted files, or commits that no other
+   * branch, tag or remote has.
    *
-   * @throws dev.isola.spi.error.Conflict with {@code UNSAVED_WORK}, saying where the work is
+   * @throws dev.isola.spi.error.Conflict with {@code UNSAVED_WORK}, naming the worktree and the
+   *     branch
    */
   void requireNoUnsavedWork() {
     if (!Files.isDirectory(tree)) {
@@ -77,7 +78,7 @@ record Worktree(Path tree, SandboxId id) {
                 "rev-list",
                 "HEAD",
                 "--not",
-                "--exclude=" + branch(), // not --all, which counts HEAD itself as a place
+                "--exclude=" + branch(), // not --all, which would include HEAD itself
                 "--branches",
                 "--tags",
                 "--remotes"));
@@ -86,7 +87,7 @@ record Worktree(Path tree, SandboxId id) {
               ErrorCode.UNSAVED_WORK,
               "sandbox "
                   + id
-                  + " has work that is nowhere else: "
+                  + " has unsaved work: "
                   + files
                   + " uncommitted files and "
                   + commits
@@ -95,7 +96,7 @@ record Worktree(Path tree, SandboxId id) {
                   + " (branch "
                   + branch()
                   + ")",
-              "commit and push or merge it, or destroy with force to lose it")
+              "commit and push or merge it, or destroy with force to discard it")
           .sandbox(id)
           .with("folder", tree.toString())
           .with("branch", branch())
@@ -103,15 +104,12 @@ record Worktree(Path tree, SandboxId id) {
     }
   }
 
-  /**
-   * Removes tree, branch and note, whatever is in them. Never fails because something is gone
-   * already.
-   */
+  /** Removes worktree, branch and file, whatever their content. Idempotent. */
   void remove() throws IOException {
     if (!exists()) {
       return;
     }
-    Path repository = Path.of(Files.readString(note()).strip());
+    Path repository = Path.of(Files.readString(repositoryFile()).strip());
     if (Files.isDirectory(repository)) {
       Git git = new Git(repository);
       git.tryRun("worktree", "remove", "--force", "--force", tree.toString());
@@ -120,7 +118,7 @@ record Worktree(Path tree, SandboxId id) {
       git.tryRun("branch", "--quiet", "-D", branch());
     }
     new SandboxFolder(tree).remove();
-    Files.deleteIfExists(note());
+    Files.deleteIfExists(repositoryFile());
   }
 
   private static long lines(String text) {

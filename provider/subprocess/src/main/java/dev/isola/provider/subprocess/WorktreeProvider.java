@@ -31,21 +31,20 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Plain processes, each in a fresh working tree of a git repository: the spec's {@code
- * workspacePath} (or the setting {@code repository}) is the repository, its {@code image} the
- * branch, tag or commit. Several sandboxes work on one repository side by side. Work that is
- * nowhere else is never removed unless forced.
+ * Plain processes, each in a new git worktree: the spec's {@code workspacePath} (or the setting
+ * {@code repository}) is the repository, its {@code image} the branch, tag or commit. Several
+ * sandboxes can work on one repository concurrently. Unsaved work is never removed unless forced.
  */
 final class WorktreeProvider implements Provider {
   static final String NAME = "worktree";
 
   private static final String SUFFIX = ".repository";
-  private static final Duration HEALTH_PATIENCE = Duration.ofSeconds(5);
+  private static final Duration HEALTH_TIMEOUT = Duration.ofSeconds(5);
 
   private final ProviderConfig config;
   private final ProviderContext context;
   private final LocalProvider processes;
-  private final SandboxLocks turns = new SandboxLocks();
+  private final SandboxLocks locks = new SandboxLocks();
   private final Path trees;
 
   WorktreeProvider(ProviderConfig config, ProviderContext context) {
@@ -59,7 +58,7 @@ final class WorktreeProvider implements Provider {
   public ProviderInfo info() {
     return SubprocessInfo.create(
         NAME,
-        "plain processes in a fresh git worktree; no isolation",
+        "plain processes in a new git worktree; no isolation",
         true,
         processes.info().prerequisites().getFirst().present());
   }
@@ -67,7 +66,7 @@ final class WorktreeProvider implements Provider {
   @Override
   public Health health() {
     try {
-      new Git(Path.of("/"), HEALTH_PATIENCE).run("--version");
+      new Git(Path.of("/"), HEALTH_TIMEOUT).run("--version");
     } catch (SandboxException e) {
       return new Health.Unhealthy(e.fault().problem(), e.fault().remedy());
     }
@@ -82,10 +81,10 @@ final class WorktreeProvider implements Provider {
   @Override
   public Sandbox create(SandboxSpec spec) {
     SpecValidation.throwIfInvalid(SpecValidation.hostViolations(spec));
-    return turns.withLock(spec.id(), () -> createInTurn(spec));
+    return locks.withLock(spec.id(), () -> createLocked(spec));
   }
 
-  private Sandbox createInTurn(SandboxSpec spec) {
+  private Sandbox createLocked(SandboxSpec spec) {
     Optional<Sandbox> existing = processes.attach(spec.id());
     if (existing.isPresent()) {
       return existing.get();
@@ -94,8 +93,8 @@ final class WorktreeProvider implements Provider {
     if (worktree.exists()) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "there is a working tree of a sandbox " + spec.id() + " already: " + worktree.tree(),
-              "destroy it first, or use another id")
+              "a worktree of sandbox " + spec.id() + " already exists: " + worktree.tree(),
+              "destroy that sandbox first, or use another id")
           .sandbox(spec.id())
           .exception();
     }
@@ -103,15 +102,15 @@ final class WorktreeProvider implements Provider {
       worktree.create(repository(spec), spec.image().orElse("HEAD"));
       return processes.create(spec.toBuilder().clearImage().workspacePath(worktree.tree()).build());
     } catch (IOException e) {
-      removeAfter(worktree, e);
+      removeOnFailure(worktree, e);
       throw Fault.of(
               ErrorCode.SPAWN_FAILED,
-              "the working tree cannot be made: " + e.getMessage(),
-              "check space and rights of " + trees)
+              "the worktree cannot be created: " + e.getMessage(),
+              "check the free space and permissions of " + trees)
           .sandbox(spec.id())
           .exception(e);
     } catch (RuntimeException e) {
-      removeAfter(worktree, e);
+      removeOnFailure(worktree, e);
       throw e;
     }
   }
@@ -129,11 +128,11 @@ final class WorktreeProvider implements Provider {
                     .exception());
   }
 
-  private static void removeAfter(Worktree worktree, Exception because) {
+  private static void removeOnFailure(Worktree worktree, Exception cause) {
     try {
       worktree.remove();
     } catch (IOException | SandboxException e) {
-      because.addSuppressed(e);
+      cause.addSuppressed(e);
     }
   }
 
@@ -147,7 +146,7 @@ final class WorktreeProvider implements Provider {
     List<InventoryItem> found = new ArrayList<>(processes.inventory());
     Set<SandboxId> known = new HashSet<>();
     found.forEach(sighting -> known.add(sighting.id()));
-    for (SandboxId id : notedTrees()) {
+    for (SandboxId id : recordedWorktrees()) {
       if (known.add(id)) {
         found.add(
             new InventoryItem(
@@ -160,52 +159,52 @@ final class WorktreeProvider implements Provider {
     return found;
   }
 
-  private List<SandboxId> notedTrees() {
+  private List<SandboxId> recordedWorktrees() {
     List<SandboxId> found = new ArrayList<>();
     if (!Files.isDirectory(trees)) {
       return found;
     }
-    try (DirectoryStream<Path> notes = Files.newDirectoryStream(trees, "*" + SUFFIX)) {
-      for (Path note : notes) {
-        String name = note.getFileName().toString();
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(trees, "*" + SUFFIX)) {
+      for (Path file : files) {
+        String name = file.getFileName().toString();
         found.add(new SandboxId(name.substring(0, name.length() - SUFFIX.length())));
       }
       return found;
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "the working trees cannot be listed: " + e.getMessage(),
-              "check the rights of " + trees)
+              "the worktrees cannot be listed: " + e.getMessage(),
+              "check the permissions of " + trees)
           .exception(e);
     }
   }
 
   @Override
-  public void destroy(SandboxId id, DestroyOptions how) {
-    turns.withLock(
+  public void destroy(SandboxId id, DestroyOptions options) {
+    locks.withLock(
         id,
         () -> {
-          destroyInTurn(id, how);
+          destroyLocked(id, options);
           return id;
         });
   }
 
-  private void destroyInTurn(SandboxId id, DestroyOptions how) {
+  private void destroyLocked(SandboxId id, DestroyOptions options) {
     Worktree worktree = worktree(id);
-    if (!how.force()) {
+    if (!options.force()) {
       worktree.requireNoUnsavedWork();
     }
-    processes.destroy(id, how);
-    if (!how.force()) {
-      worktree.requireNoUnsavedWork(); // of a last moment; the processes are gone, the work stays
+    processes.destroy(id, options);
+    if (!options.force()) {
+      worktree.requireNoUnsavedWork(); // again, now that no process can write any more
     }
     try {
       worktree.remove();
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "the working tree of sandbox " + id + " cannot be removed: " + e.getMessage(),
-              "remove what holds it and destroy again")
+              "the worktree of sandbox " + id + " cannot be removed: " + e.getMessage(),
+              "unmount what is mounted there, and destroy the sandbox again")
           .sandbox(id)
           .exception(e);
     }

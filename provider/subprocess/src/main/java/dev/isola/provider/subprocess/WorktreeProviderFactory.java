@@ -8,8 +8,8 @@ import dev.isola.spi.provider.ProviderProfile;
 import java.util.List;
 
 /**
- * Makes the {@code worktree} provider. The setting {@code repository} names the repository of specs
- * that name none by their {@code workspacePath}.
+ * Creates the {@code worktree} provider. The setting {@code repository} names the repository for
+ * specs without a {@code workspacePath}.
  */
 public final class WorktreeProviderFactory implements ProviderFactory {
   @Override

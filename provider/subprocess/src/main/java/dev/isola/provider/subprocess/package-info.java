@@ -1,5 +1,6 @@
 /**
- * Sandboxes that are plain processes: the guest agent as a detached child, in a folder of its own.
+ * Providers whose sandboxes are plain processes: the guest agent as a detached process, in its own
+ * folder.
  */
 @NullMarked
 package dev.isola.provider.subprocess;

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A workspace that shares the host's files, attacked: nothing outside it is read or written. */
+/** Attacks on a workspace that shares the host's files: nothing outside is read or written. */
 @Timeout(120)
 final class HostilePathsTest extends SubprocessFixture {
   private static final boolean LONG = Boolean.getBoolean("isola.long");
@@ -86,7 +86,7 @@ final class HostilePathsTest extends SubprocessFixture {
     return found;
   }
 
-  /** Runs {@code action} with the numbers of {@code count} rounds, on eight threads. */
+  /** Runs {@code action} with each number below {@code count}, on eight threads. */
   private static void inParallel(int count, IntConsumer action) throws InterruptedException {
     ConcurrentLinkedQueue<Throwable> failures = new ConcurrentLinkedQueue<>();
     AtomicLong next = new AtomicLong();
@@ -141,7 +141,7 @@ final class HostilePathsTest extends SubprocessFixture {
     assertThat(outsideNow()).isEqualTo(before);
     System.out.println("hostile paths: " + PATHS + ", refused " + refusals);
     assertThat(refusals.getOrDefault(ErrorCode.PATH_OUTSIDE, new LongAdder()).sum())
-        .as("the control: most of them did lead out")
+        .as("precondition: most of the paths lead outside")
         .isGreaterThan(PATHS / 2);
   }
 
@@ -158,18 +158,18 @@ final class HostilePathsTest extends SubprocessFixture {
   }
 
   @Test
-  void aSwappedFolderIsNoWayOut() throws Exception {
+  void swappedFolderCannotLeaveTheWorkspace() throws Exception {
     Map<String, String> before = outsideNow();
     Files.createDirectory(workspace.resolve("x"));
     Files.createSymbolicLink(workspace.resolve("y"), outside);
     Files.writeString(workspace.resolve("x/secret"), "inside");
     try (Swapper swapper = new Swapper(workspace.resolve("x"), workspace.resolve("y"))) {
       int fooled = naiveReads();
-      assertThat(fooled).as("the control: a naive reader is led out").isPositive();
+      assertThat(fooled).as("precondition: a naive reader gets outside").isPositive();
       LongAdder inside = new LongAdder();
       LongAdder refused = new LongAdder();
       AtomicLong rounds = new AtomicLong();
-      // Until both have happened often: the other side swapped, and we tried.
+      // Until there were enough swaps and enough attempts.
       while (swapper.swaps() < SWAPS || rounds.get() < SWAPS) {
         inParallel(
             SWAPS / 20,
@@ -194,8 +194,8 @@ final class HostilePathsTest extends SubprocessFixture {
               + refused
               + ", naive reads led out: "
               + fooled);
-      assertThat(inside.sum()).as("the control: some calls met the folder").isPositive();
-      assertThat(refused.sum()).as("the control: some calls met the link").isPositive();
+      assertThat(inside.sum()).as("precondition: some calls hit the folder").isPositive();
+      assertThat(refused.sum()).as("precondition: some calls hit the link").isPositive();
     }
     assertThat(outsideNow()).isEqualTo(before);
   }
@@ -208,13 +208,13 @@ final class HostilePathsTest extends SubprocessFixture {
           fooled++;
         }
       } catch (IOException between) {
-        // it met neither
+        // it hit neither
       }
     }
     return fooled;
   }
 
-  /** Makes one call through the folder that is swapped; returns false when it was refused. */
+  /** Makes one call through the swapped folder. Returns false when it was refused. */
   private boolean touch(int n) {
     try {
       switch (n % 12) {
@@ -243,12 +243,12 @@ final class HostilePathsTest extends SubprocessFixture {
       assertThat(e.code()).isIn(ErrorCode.PATH_OUTSIDE, ErrorCode.NOT_A_FOLDER);
       return false;
     } catch (NotFound e) {
-      assertThat(n % 12).as("only the victim is missing inside").isEqualTo(11);
+      assertThat(n % 12).as("only the removed file is missing inside").isEqualTo(11);
       return true;
     }
   }
 
-  /** Exchanges two names as fast as it can, each time in one step ({@code renameat2}). */
+  /** Exchanges two names atomically ({@code renameat2}), as fast as possible. */
   private static final class Swapper implements AutoCloseable {
     private static final int AT_FDCWD = -100;
     private static final int RENAME_EXCHANGE = 2;
@@ -296,7 +296,7 @@ final class HostilePathsTest extends SubprocessFixture {
     }
 
     long swaps() {
-      assertThat(thread.isAlive()).as("the swapper goes on").isTrue();
+      assertThat(thread.isAlive()).as("the swapper keeps running").isTrue();
       return swaps.get();
     }
 

@@ -15,8 +15,8 @@ import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 
 /**
- * Large things through a small heap: this module's tests run with {@code -Xmx256m}. Sizes can be
- * set with {@code -Disola.flood.gib} and {@code -Disola.file.mib}.
+ * Large transfers with a small heap: this module's tests run with {@code -Xmx256m}. The sizes are
+ * set by {@code -Disola.flood.gib} and {@code -Disola.file.mib}.
  */
 final class LargeTransferTest extends SubprocessFixture {
   private static final long FLOOD =
@@ -29,7 +29,7 @@ final class LargeTransferTest extends SubprocessFixture {
   }
 
   @Test
-  void aFloodOfOutputIsCountedExactlyAndCutInTheMiddle() {
+  void floodOfOutputIsCountedExactlyAndTruncated() {
     ExecResult result =
         create()
             .run(
@@ -45,7 +45,7 @@ final class LargeTransferTest extends SubprocessFixture {
   }
 
   @Test
-  void aLargeFileGoesInAndOutInPieces() throws IOException {
+  void largeFileIsStreamedInAndOut() throws IOException {
     Sandbox sandbox = create();
     CRC32C written = new CRC32C();
     FileInfo info =
@@ -66,7 +66,7 @@ final class LargeTransferTest extends SubprocessFixture {
     assertThat(read.getValue()).isEqualTo(written.getValue());
   }
 
-  /** Bytes that are cheap to make and differ everywhere. */
+  /** Bytes that are cheap to generate and never repeat. */
   private static final class PatternInputStream extends InputStream {
     private final CRC32C sum;
     private long left;

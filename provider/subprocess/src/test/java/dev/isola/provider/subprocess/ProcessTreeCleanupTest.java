@@ -36,14 +36,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Shapes of process trees that get away from naive killers, against every way a tree is ended. Each
- * has its control: it was alive before.
+ * Process trees that escape a naive kill, against every way a tree is ended. Each test first checks
+ * that the tree is alive.
  */
 @Timeout(60)
 final class ProcessTreeCleanupTest extends SubprocessFixture {
   private static final Duration GRACE = Duration.ofSeconds(2);
 
-  /** A shell text, and how many processes it is at least. */
+  /** A shell script, and the minimum number of its processes. */
   enum Shape {
     PLAIN(3, "sleep 1000 & sleep 1000 & wait"),
     SETSID(3, "setsid sleep 1000 & setsid sleep 1000 & wait"),
@@ -56,7 +56,7 @@ final class ProcessTreeCleanupTest extends SubprocessFixture {
         30,
         "deep() { if [ $1 -eq 0 ]; then sleep 1000; else (deep $(($1-1)); true); fi; }; deep 30"),
     WIDE_FAN(61, "i=0; while [ $i -lt 60 ]; do sleep 1000 & i=$((i+1)); done; wait"),
-    /** Never the same process for long: each starts the next, in a session of its own, and ends. */
+    /** A chain of short processes: each starts the next in a new session, and exits. */
     RESPAWNER(
         2,
         "H='N=$((N+1)); [ $N -lt 20000 ] || exit; sleep 0.01; setsid sh -c \"$H\" & exit 0';"
@@ -82,7 +82,7 @@ final class ProcessTreeCleanupTest extends SubprocessFixture {
     }
   }
 
-  /** Returns how many processes bear {@code mark} in their environment. */
+  /** Returns how many processes have {@code mark} in their environment. */
   private static int alive(String mark) {
     int found = 0;
     try (DirectoryStream<Path> processes = Files.newDirectoryStream(Path.of("/proc"), "[1-9]*")) {
@@ -93,7 +93,7 @@ final class ProcessTreeCleanupTest extends SubprocessFixture {
             found++;
           }
         } catch (IOException gone) {
-          // it ended while we looked, or is not ours to look at
+          // it ended, or belongs to another user
         }
       }
     } catch (IOException e) {
@@ -109,7 +109,7 @@ final class ProcessTreeCleanupTest extends SubprocessFixture {
         .until(() -> alive(mark) >= shape.least);
   }
 
-  /** What moves can be missed by one look, so it takes several that find nothing. */
+  /** A single scan can miss a process, so several scans must find nothing. */
   private static void awaitDead(String mark) {
     await()
         .pollInterval(Duration.ofMillis(20))
@@ -129,7 +129,7 @@ final class ProcessTreeCleanupTest extends SubprocessFixture {
     try (Execution execution = create().start(command)) {
       awaitAlive(shape, mark);
       assertThat(execution.await()).isInstanceOf(Exit.TimedOut.class);
-      assertThat(alive(mark)).as("dead when the timeout is told, not later").isZero();
+      assertThat(alive(mark)).as("dead when the timeout is reported, not later").isZero();
     }
     awaitDead(mark);
   }
@@ -182,14 +182,15 @@ final class ProcessTreeCleanupTest extends SubprocessFixture {
       awaitAlive(shape, mark);
       assertThat(execution.pid()).isPositive();
     }
-    assertThat(alive(mark)).as("letting go of the handle ends nothing").isPositive();
+    assertThat(alive(mark)).as("closing the handle ends nothing").isPositive();
     provider.destroy(sandbox.id(), DestroyOptions.NORMAL);
     assertThat(alive(mark)).as("dead when destroy returns, not later").isZero();
     awaitDead(mark);
   }
 
   /**
-   * A short-lived server: makes a sandbox that does not outlive it, starts every shape, and waits.
+   * A short-lived server: creates a sandbox that does not outlive it, starts every shape, and
+   * waits.
    */
   static final class CrashingServer {
     public static void main(String[] words) throws InterruptedException {
@@ -214,7 +215,7 @@ final class ProcessTreeCleanupTest extends SubprocessFixture {
   }
 
   @Test
-  void nothingSurvivesTheServersSuddenDeath() throws Exception {
+  void nothingSurvivesAServerCrash() throws Exception {
     String mark = mark();
     Process victim =
         new ProcessBuilder(

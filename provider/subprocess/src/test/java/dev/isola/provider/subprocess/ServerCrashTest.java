@@ -27,13 +27,14 @@ import java.time.InstantSource;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A server in a process of its own, killed with -9 while a command runs. */
+/** A server process that is killed with SIGKILL while a command runs. */
 final class ServerCrashTest extends SubprocessFixture {
   private static final String COMMAND =
       "i=0; while [ $i -lt 30 ]; do echo line $i; i=$((i+1)); sleep 0.1; done; exit 9";
 
   /**
-   * What is killed: makes a sandbox, starts a command, tells what it has read so far, and waits.
+   * The server process: creates a sandbox, starts a command, prints what it has read so far, and
+   * waits.
    */
   static final class CrashingServer {
     public static void main(String[] words) throws InterruptedException {
@@ -71,20 +72,20 @@ final class ServerCrashTest extends SubprocessFixture {
   }
 
   @Test
-  void theCommandGoesOnAndTheRestOfItsOutputIsRead() throws Exception {
+  void commandSurvivesAndItsOutputIsReadAfterARestart() throws Exception {
     Process victim = victim("server");
-    String[] told;
+    String[] reported;
     try (BufferedReader out = victim.inputReader()) {
-      told = out.readLine().split(" ");
+      reported = out.readLine().split(" ");
       victim.destroyForcibly().waitFor();
     }
-    long offset = Long.parseLong(told[1]);
+    long offset = Long.parseLong(reported[1]);
     Sandbox sandbox = provider.attach(new SandboxId("victim")).orElseThrow();
     Attaching attaching = sandbox.as(Attaching.class).orElseThrow();
     assertThat(attaching.executions())
         .singleElement()
         .satisfies(info -> assertThat(info.running()).isTrue());
-    Execution again = attaching.attach(new ExecutionId(told[0]), offset);
+    Execution again = attaching.attach(new ExecutionId(reported[0]), offset);
     StringBuilder rest = new StringBuilder();
     while (again.read().orElse(null) instanceof Output.Data piece) {
       assertThat(piece.offset()).isEqualTo(offset + rest.length());
@@ -96,13 +97,13 @@ final class ServerCrashTest extends SubprocessFixture {
   }
 
   @Test
-  void whatBelongsToAShortLivedOwnerDiesWithIt() throws Exception {
+  void shortLivedSandboxEndsWithItsServer() throws Exception {
     Process victim = victim("short-lived");
     try (BufferedReader out = victim.inputReader()) {
       assertThat(out.readLine()).isNotNull();
     }
     InventoryItem before = provider.inventory().getFirst();
-    assertThat(before.state()).as("the control: it lived").isEqualTo(SandboxState.RUNNING);
+    assertThat(before.state()).as("precondition: it was running").isEqualTo(SandboxState.RUNNING);
     victim.destroyForcibly().waitFor();
     await()
         .atMost(Duration.ofSeconds(2))

@@ -18,7 +18,7 @@ final class SubprocessConformanceTest extends ConformanceTest {
         Files.createTempDirectory("isola"));
   }
 
-  /** Leaves out what bubblewrap shows with the same agent. */
+  /** Omits the checks that bubblewrap runs with the same agent. */
   @Override
   protected List<String> groups() {
     return unlessLong(

@@ -19,7 +19,7 @@ import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** A provider in a folder of its own, and nothing left of it afterwards. */
+/** A provider in its own folder, with a check that nothing is left afterwards. */
 abstract class SubprocessFixture {
   static final String INSTANCE = "testinstance";
 
@@ -41,7 +41,7 @@ abstract class SubprocessFixture {
     new SandboxFolder(data).remove();
   }
 
-  /** A second provider on the same folder is what a second process is. */
+  /** Returns a second provider on the same folder, as a second process would have. */
   final Provider another() {
     return new SubprocessProviderFactory()
         .create(

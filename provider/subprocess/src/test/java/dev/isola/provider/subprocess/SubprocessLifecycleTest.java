@@ -64,14 +64,14 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   }
 
   @Test
-  void isHealthyAndDescribesItself() {
+  void healthyProviderReportsItsInfo() {
     assertThat(provider.health()).isInstanceOf(Health.Healthy.class);
     assertThat(provider.info().name()).isEqualTo("subprocess");
     assertThat(provider.info().prerequisites()).hasSize(1);
   }
 
   @Test
-  void isUnhealthyWithAReasonWhenItsFolderIsGone() throws IOException {
+  void missingDataFolderIsUnhealthyWithAReason() throws IOException {
     Provider nowhere =
         new SubprocessProviderFactory()
             .create(
@@ -99,7 +99,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   }
 
   @Test
-  void concurrentCreatesOfOneIdMakeOneSandbox() throws Exception {
+  void concurrentCreatesWithOneIdCreateOneSandbox() throws Exception {
     SandboxSpec spec = spec().build();
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       Callable<Sandbox> create = () -> provider.create(spec);
@@ -112,7 +112,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   }
 
   @Test
-  void destroyLeavesNothingAndMayBeRepeated() {
+  void destroyIsIdempotentAndLeavesNothing() {
     Sandbox sandbox = create();
     sandbox.start(Command.shell("setsid sleep 1000 & sleep 1000")).close();
     Path folder = Path.of(provider.inventory().getFirst().details().get("folder"));
@@ -125,7 +125,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   }
 
   @Test
-  void destroyFromSeveralSidesAtOnce() throws Exception {
+  void concurrentDestroysSucceed() throws Exception {
     Sandbox sandbox = create();
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
         Provider other = another()) {
@@ -147,7 +147,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   }
 
   @Test
-  void afterDestroyEveryCallIsGone() {
+  void everyCallAfterDestroyThrowsGone() {
     Sandbox sandbox = create();
     provider.destroy(sandbox.id(), DestroyOptions.NORMAL);
     assertThat(sandbox.state()).isEqualTo(SandboxState.DESTROYED);
@@ -158,13 +158,13 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   }
 
   @Test
-  void destroyOfAnUnknownSandboxIsSilent() {
+  void destroyOfAnUnknownSandboxDoesNothing() {
     provider.destroy(new SandboxId("nosuch"), DestroyOptions.NORMAL);
     assertThat(provider.attach(new SandboxId("nosuch"))).isEmpty();
   }
 
   @Test
-  void anotherProcessFindsAttachesAndGoesOn() {
+  void anotherProcessAttachesToTheSandbox() {
     Sandbox sandbox = create();
     Execution execution =
         sandbox.start(
@@ -190,7 +190,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   }
 
   @Test
-  void theSandboxOfACrashedMakerIsFoundByItsMarks() throws IOException {
+  void sandboxWithoutRecordedAgentIsFoundByItsCommandLine() throws IOException {
     Sandbox sandbox = create();
     SandboxFolder folder = new SandboxFolder(data.resolve("sandboxes/" + sandbox.id()));
     SandboxRecord whole = SandboxRecord.read(folder.record()).orElseThrow();
@@ -204,16 +204,14 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   }
 
   @Test
-  void whatAKilledMakerNeverComesBackToGoesWithTheNextCreate() throws IOException {
+  void abandonedSandboxIsRemovedByTheNextCreate() throws IOException {
     Sandbox sandbox = create();
     SandboxFolder folder = new SandboxFolder(data.resolve("sandboxes/" + sandbox.id()));
     SandboxRecord whole = SandboxRecord.read(folder.record()).orElseThrow();
     try (Provider other = another()) {
       writeUnfinished(whole, folder, whole.createdAt(), true);
       Sandbox next = other.create(SandboxSpec.builder(new SandboxId("next1")).build());
-      assertThat(whole.agent().orElseThrow().isAlive())
-          .as("it may still be in the making")
-          .isTrue();
+      assertThat(whole.agent().orElseThrow().isAlive()).as("it may still be in creation").isTrue();
       other.destroy(next.id(), DestroyOptions.FORCE);
 
       writeUnfinished(whole, folder, whole.createdAt().minus(Duration.ofHours(2)), true);
@@ -224,7 +222,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
     }
   }
 
-  /** As if the maker had died between starting the agent and writing it down. */
+  /** As if the server had died between starting the agent and recording it. */
   private static void writeUnfinished(
       SandboxRecord whole, SandboxFolder folder, Instant createdAt, boolean shortLived)
       throws IOException {
@@ -243,7 +241,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   }
 
   @Test
-  void remainsWithoutAProcessAreShownAndRemoved() {
+  void leftoversWithoutAProcessAreListedAndRemoved() {
     Sandbox sandbox = create();
     long pid = Long.parseLong(provider.inventory().getFirst().details().get("agentPid"));
     assertThat(ProcessHandle.of(pid).orElseThrow().destroyForcibly()).isTrue();
@@ -252,13 +250,13 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
     assertThatThrownBy(() -> sandbox.run(Command.argv("true"))).isInstanceOf(Gone.class);
     assertThatThrownBy(() -> provider.create(SandboxSpec.builder(sandbox.id()).build()))
         .isInstanceOf(Conflict.class)
-        .hasMessageContaining("destroy it first");
+        .hasMessageContaining("destroy that sandbox first");
     provider.destroy(sandbox.id(), DestroyOptions.NORMAL);
     assertThat(provider.inventory()).isEmpty();
   }
 
   @Test
-  void foreignInstancesAreNotTouched() throws IOException {
+  void sandboxesOfOtherInstancesAreNotTouched() throws IOException {
     Sandbox sandbox = create();
     SandboxFolder folder = new SandboxFolder(data.resolve("sandboxes/" + sandbox.id()));
     String text = Files.readString(folder.record());
@@ -269,7 +267,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   }
 
   @Test
-  void endsAtItsTtl() {
+  void sandboxEndsAtItsTtl() {
     Sandbox sandbox = create(spec -> spec.deadline(Duration.ofMillis(400)));
     long pid = Long.parseLong(provider.inventory().getFirst().details().get("agentPid"));
     await().atMost(Duration.ofSeconds(5)).until(() -> AgentProcess.startTimeOf(pid).isEmpty());
@@ -277,7 +275,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   }
 
   @Test
-  void theTtlIsRenewed() {
+  void ttlIsRenewed() {
     Sandbox sandbox = create(spec -> spec.deadline(Duration.ofMillis(1500)));
     sandbox.as(Renewing.class).orElseThrow().renew(Duration.ofMinutes(1));
     assertThat(sandbox.run(Command.shell("sleep 2; echo alive")).stdout().text())
@@ -285,7 +283,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   }
 
   @Test
-  void aShortLivedOwnersSandboxEndsWithItsConnectionAndIsSweptByTheNext() {
+  void shortLivedSandboxEndsWithItsConnectionAndIsRemovedByTheNextCreate() {
     Provider owner = another();
     Sandbox sandbox = owner.create(spec().linger(Duration.ZERO).build());
     sandbox.start(Command.shell("sleep 1000")).close();
@@ -299,7 +297,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   }
 
   @Test
-  void theCallersWorkspaceIsUsedAndKept(@TempDir Path folder) throws IOException {
+  void providedWorkspaceIsUsedAndKept(@TempDir Path folder) throws IOException {
     Files.writeString(folder.resolve("given.txt"), "given");
     Sandbox sandbox = create(spec -> spec.workspacePath(folder));
     assertThat(sandbox.run(Command.shell("cat given.txt; pwd")).stdout().text())
@@ -310,7 +308,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   }
 
   @Test
-  void mountsAreThereAndReadOnlyOnesAreReadOnly(@TempDir Path folder) throws IOException {
+  void volumesAreMountedAndReadOnlyIsEnforced(@TempDir Path folder) throws IOException {
     if (provider.info().support().volumeTypes().isEmpty()) {
       assertThatThrownBy(
               () ->
@@ -331,11 +329,11 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
     assertThat(folder.resolve("b")).hasContent("new");
     assertThat(sandbox.files().readText("/workspace/ro/a", UTF_8, 100)).isEqualTo("inside");
     provider.destroy(sandbox.id(), DestroyOptions.NORMAL);
-    assertThat(folder.resolve("a")).as("what was mounted is not removed").exists();
+    assertThat(folder.resolve("a")).as("the source of the mount is not removed").exists();
   }
 
   @Test
-  void whatAPlainProcessCannotGiveIsRefusedByName() {
+  void unsupportedFeaturesAreRejectedByName() {
     Map<String, UnaryOperator<SandboxSpec.Builder>> cases =
         Map.of(
             "images", spec -> spec.image("debian"),
@@ -357,7 +355,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   }
 
   @Test
-  void hostPathsThatAreNotThereAreNamedAllAtOnce() {
+  void allMissingHostPathsAreReported() {
     assertThatThrownBy(
             () ->
                 create(
@@ -370,7 +368,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   }
 
   @Test
-  void seedFilesAndInitComeBeforeTheFirstCommand() {
+  void filesAndInitPrecedeTheFirstCommand() {
     Sandbox sandbox =
         create(
             spec ->
@@ -380,7 +378,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   }
 
   @Test
-  void aFailingInitFailsCreateAndLeavesNothing() {
+  void failingInitFailsCreateAndLeavesNothing() {
     assertThatThrownBy(() -> create(spec -> spec.init(Command.shell("echo no good >&2; exit 3"))))
         .isInstanceOfSatisfying(
             InvalidRequest.class,
@@ -392,7 +390,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   }
 
   @Test
-  void commandsGetAnEnvironmentOfTheirOwn() {
+  void commandsDoNotInheritTheServersEnvironment() {
     assertThat(System.getenv("PATH")).isNotNull();
     Sandbox sandbox = create(spec -> spec.env("MINE", "1").env("OVER", "spec"));
     String env = sandbox.run(Command.shell("env").withEnv("OVER", "command")).stdout().text();
@@ -416,14 +414,14 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   }
 
   @Test
-  void theProvidersFolderIsHiddenWhereNamespacesCanBeHad() {
+  void dataFolderIsHiddenWithNamespaces() {
     if (provider.info().support().volumeTypes().isEmpty()) {
       Assumptions.abort("NOT RUN: no mount namespace can be had here");
     }
     Sandbox other = create();
     Sandbox sandbox = create();
     Path record = data.resolve("sandboxes/" + sandbox.id() + "/record");
-    assertThat(record).as("the control: it is there").exists();
+    assertThat(record).as("precondition: the folder exists").exists();
     ExecResult result =
         sandbox.run(
             Command.shell("cat " + record + "; ls " + data + "/sandboxes; ls " + data + "/bin"));
@@ -435,21 +433,21 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   }
 
   @Test
-  void descriptorsAreLimited() {
+  void fileDescriptorLimitIsEnforced() {
     Sandbox sandbox = create(spec -> spec.limits(ResourceLimits.DEFAULT.withFileDescriptors(64)));
     assertThat(sandbox.run(Command.shell("ulimit -n; ulimit -Hn")).stdout().text())
         .isEqualTo("64\n64\n");
   }
 
   @Test
-  void theSpecsTimeoutIsTheCommandsDefault() {
+  void specTimeoutIsTheDefaultForCommands() {
     Sandbox sandbox =
         create(spec -> spec.limits(ResourceLimits.DEFAULT.withTimeout(Duration.ofMillis(300))));
     assertThat(sandbox.run(Command.argv("sleep", "100")).timedOut()).isTrue();
   }
 
   @Test
-  void commandsRunAsTheUserAskedFor() {
+  void commandsRunAsTheRequestedUser() {
     if (!isRoot()) {
       assertThatThrownBy(() -> create().run(Command.argv("id").withUser("root")))
           .isInstanceOf(InvalidRequest.class)
@@ -467,7 +465,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   }
 
   @Test
-  void aTooLongDataFolderIsRefusedBeforeAnythingIsMade() throws IOException {
+  void tooLongDataFolderIsRejectedBeforeAnythingIsCreated() throws IOException {
     Path deep = Files.createDirectories(data.resolve("x".repeat(100)));
     try (Provider far =
         new SubprocessProviderFactory()

@@ -88,7 +88,7 @@ final class WorktreeTest {
   }
 
   @Test
-  void eachSandboxHasAFreshTreeOfItsRef() {
+  void eachSandboxHasANewWorktreeOfItsRef() {
     assertThat(provider.health()).isInstanceOf(Health.Healthy.class);
     Sandbox head = provider.create(spec().build());
     Sandbox old = provider.create(spec().image("old").build());
@@ -108,7 +108,7 @@ final class WorktreeTest {
   }
 
   @Test
-  void aCleanTreeIsRemovedWithItsBranch() throws Exception {
+  void cleanWorktreeIsRemovedWithItsBranch() throws Exception {
     Sandbox sandbox = provider.create(spec().build());
     run(sandbox, "true");
     provider.destroy(sandbox.id(), DestroyOptions.NORMAL);
@@ -120,7 +120,7 @@ final class WorktreeTest {
   }
 
   @Test
-  void uncommittedWorkIsNotRemovedAndTheErrorSaysWhereItIs() {
+  void uncommittedWorkIsKeptAndItsPathReported() {
     Sandbox sandbox = provider.create(spec().build());
     run(sandbox, "echo precious > work.txt");
     Path tree = data.resolve("trees/" + sandbox.id());
@@ -135,7 +135,7 @@ final class WorktreeTest {
   }
 
   @Test
-  void unpushedCommitsAreNotRemovedUntilSomethingElseHasThem() throws Exception {
+  void unpushedCommitsAreKeptUntilAnotherRefHasThem() throws Exception {
     Sandbox sandbox = provider.create(spec().build());
     run(sandbox, "echo x > b.txt && git add b.txt && " + COMMIT + "work");
     assertThatThrownBy(() -> provider.destroy(sandbox.id(), DestroyOptions.NORMAL))
@@ -147,7 +147,7 @@ final class WorktreeTest {
   }
 
   @Test
-  void workOutlivesItsProcessesAndIsShown() {
+  void unsavedWorkOutlivesItsProcessesAndIsListed() {
     Sandbox sandbox = provider.create(spec().deadline(Duration.ofMillis(700)).build());
     run(sandbox, "echo precious > work.txt");
     org.awaitility.Awaitility.await()
@@ -158,7 +158,7 @@ final class WorktreeTest {
   }
 
   @Test
-  void anotherProcessFindsAndDestroysIt() throws Exception {
+  void anotherProcessFindsAndDestroysTheSandbox() throws Exception {
     Sandbox sandbox = provider.create(spec().build());
     try (Provider other = open()) {
       assertThat(run(other.attach(sandbox.id()).orElseThrow(), "cat a.txt")).isEqualTo("two");
@@ -168,7 +168,7 @@ final class WorktreeTest {
   }
 
   @Test
-  void whatIsNoRepositoryOrNoRefIsRefusedAndLeavesNothing(@TempDir Path plain) {
+  void invalidRepositoryOrRefIsRejectedAndLeavesNothing(@TempDir Path plain) {
     assertThatThrownBy(() -> provider.create(spec().workspacePath(plain).build()))
         .isInstanceOf(InvalidRequest.class)
         .hasMessageContaining("not a git repository");
@@ -184,7 +184,7 @@ final class WorktreeTest {
   }
 
   @Test
-  void programsDoNotLitterTheTree() {
+  void homeFolderIsOutsideTheWorktree() {
     Sandbox sandbox = provider.create(spec().build());
     run(sandbox, "echo x > ~/.cache-of-something");
     provider.destroy(sandbox.id(), DestroyOptions.NORMAL);

@@ -1,5 +1,5 @@
-/* What the agent gives up before it runs anything of the sandbox's: capabilities, and system calls by a filter. */
-#include "seal.h"
+/* Drops capabilities and installs the system call filter before the agent runs any command. */
+#include "privileges.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,22 +14,22 @@
 #include "filter.h"
 
 /*
- * A kernel (old gVisor) that refuses a flag which ls sets on everything it looks at. Refused by us as if there were no
- * such call, the C library asks in another way.
+ * Detects kernels (old gVisor) whose statx rejects a flag that ls always sets. When the filter fails the call with
+ * ENOSYS, the C library falls back to another one.
  */
-static bool statx_is_picky(void)
+static bool statx_is_strict(void)
 {
     struct statx s;
     return statx(AT_FDCWD, "/", AT_NO_AUTOMOUNT, STATX_TYPE, &s) != 0 && errno == EINVAL;
 }
 
-bool capabilities_seal(void)
+bool capabilities_lock(void)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct sets[2];
     if (syscall(SYS_capget, &header, sets) != 0) return false;
     uint64_t kept = sets[0].permitted | (uint64_t)sets[1].permitted << 32;
-    if (!(kept >> CAP_SETPCAP & 1)) return true; /* not ours to give up */
+    if (!(kept >> CAP_SETPCAP & 1)) return true; /* without CAP_SETPCAP the bounding set cannot be changed */
     kept &= ~(1ull << CAP_SETPCAP);
     for (int i = 0; i < 64 && prctl(PR_CAPBSET_READ, i) >= 0; i++)
         if (!(kept >> i & 1) && prctl(PR_CAPBSET_DROP, i) != 0) return false;
@@ -50,12 +50,12 @@ static bool install(struct sock_fprog program)
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-bool seccomp_refuse(bool setuid_files)
+bool seccomp_install(bool setuid_files)
 {
-    return install(filter_sandbox((struct filter_options){setuid_files, statx_is_picky()}));
+    return install(filter_sandbox((struct filter_options){setuid_files, statx_is_strict()}));
 }
 
-bool seccomp_hide_new(void)
+bool seccomp_hide_new_syscalls(void)
 {
     return install(filter_hide_new());
 }

@@ -1,4 +1,4 @@
-#include "written.h"
+#include "overlay_diff.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -8,20 +8,20 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* Names of folders that are being walked are in memory, all levels together. */
+/* Limit for the names of all folders being walked. */
 enum { NAMES_MAX = 128 << 20, NAMES_FIRST = 4096 };
 
 struct level {
-    int root, upper, image; /* the same folder in each; image is -1 where it has none */
-    char *block;            /* the names of the upper folder, one behind the other */
+    int root, upper, image; /* the same folder in each; image is -1 where it does not exist */
+    char *block;            /* the names in the upper folder, one after the other */
     char **names;
     size_t length, capacity, count, next;
     size_t path_length; /* of the folder itself */
 };
 
 struct walk {
-    const struct written_visitor *v;
-    struct level levels[WRITTEN_DEPTH_MAX];
+    const struct overlay_diff_visitor *v;
+    struct level levels[OVERLAY_DIFF_DEPTH_MAX];
     int depth;
     dev_t device;
     size_t held;
@@ -29,11 +29,11 @@ struct walk {
     size_t path_capacity;
 };
 
-bool written_is_mount(int folder, const char *name, const struct stat *st, dev_t device)
+bool is_mount_point(int folder, const char *name, const struct stat *st, dev_t device)
 {
     struct statx x;
     if (S_ISDIR(st->st_mode) && st->st_dev != device) return true;
-    /* Files of an overlay may have devices of their own, so those are asked whether they are mounted. */
+    /* Files of an overlay can report their own device numbers, so the kernel is asked whether they are mount points. */
     return statx(folder, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, 0, &x) == 0
            && (x.stx_attributes & x.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT);
 }
@@ -98,7 +98,7 @@ static bool names_read(struct walk *w, struct level *l)
     return true;
 }
 
-/* Makes the path of `name` in the folder of `l`. */
+/* Builds the path of `name` in the folder of `l`. */
 static bool path_make(struct walk *w, const struct level *l, const char *name)
 {
     size_t length = strlen(name), at = l->path_length ? l->path_length + 1 : 0;
@@ -114,7 +114,7 @@ static bool path_make(struct walk *w, const struct level *l, const char *name)
     return true;
 }
 
-/* What the image has there and the root has not, or has as something else than a folder. */
+/* Reports what exists in the image but not in the root, or is no longer a folder there. */
 static bool removals(struct walk *w, struct level *l)
 {
     DIR *dir = l->image < 0 ? NULL : list_folder(l->image);
@@ -140,7 +140,7 @@ static bool removals(struct walk *w, struct level *l)
 static void level_close(struct walk *w)
 {
     struct level *l = &w->levels[--w->depth];
-    if (w->depth > 0) { /* the first are the caller's */
+    if (w->depth > 0) { /* the first level belongs to the caller */
         close(l->root);
         close(l->upper);
         if (l->image >= 0) close(l->image);
@@ -150,7 +150,7 @@ static void level_close(struct walk *w)
     free(l->names);
 }
 
-/* Takes the descriptors over. */
+/* Takes ownership of the descriptors. */
 static bool level_open(struct walk *w, int root, int upper, int image, size_t path_length)
 {
     w->levels[w->depth++] = (struct level){.root = root, .upper = upper, .image = image, .path_length = path_length};
@@ -160,13 +160,13 @@ static bool level_open(struct walk *w, int root, int upper, int image, size_t pa
 
 static bool enter(struct walk *w, struct level *l, const char *name)
 {
-    if (w->depth == WRITTEN_DEPTH_MAX) {
+    if (w->depth == OVERLAY_DIFF_DEPTH_MAX) {
         errno = EOVERFLOW;
         return false;
     }
     int root = open_folder(l->root, name), upper = open_folder(l->upper, name);
     if (root < 0 || upper < 0) {
-        /* Gone meanwhile; or in the way of the upper folder is something that the root does not show. */
+        /* Removed concurrently, or an entry of the upper folder that the root does not show. */
         bool fine = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
         if (root >= 0) close(root);
         if (upper >= 0) close(upper);
@@ -180,9 +180,9 @@ static bool visit(struct walk *w, struct level *l, const char *name)
 {
     struct stat st;
     if (fstatat(l->root, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return errno == ENOENT; /* removed, which the image tells, or never seen */
+        return errno == ENOENT; /* removed, which the image shows, or never visible */
     if (!path_make(w, l, name)) return false;
-    if (written_is_mount(l->root, name, &st, w->device)) return true;
+    if (is_mount_point(l->root, name, &st, w->device)) return true;
     if (!S_ISDIR(st.st_mode)) {
         w->v->other(w->v->self, l->root, name, w->path, &st);
         return true;
@@ -190,7 +190,7 @@ static bool visit(struct walk *w, struct level *l, const char *name)
     return !w->v->folder(w->v->self, l->root, name, w->path, &st) || enter(w, l, name);
 }
 
-int written_walk(int root, int upper, int image, const struct written_visitor *v, char **culprit)
+int overlay_diff_walk(int root, int upper, int image, const struct overlay_diff_visitor *v, char **culprit)
 {
     struct stat top;
     struct walk *w = calloc(1, sizeof *w);

@@ -1,4 +1,4 @@
-#include "outbox.h"
+#include "send_queue.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,12 +9,12 @@
 
 enum {
     FIRST = 16 << 10,
-    KEPT = 1 << 20,   /* a larger one is given back once it is empty */
-    BOUND = 16 << 20, /* a server that asks and never reads is cut off here */
+    KEPT = 1 << 20,   /* a larger buffer is freed once it is empty */
+    BOUND = 16 << 20, /* a server that sends requests but never reads is disconnected at this size */
 };
 
-/* Room for `length` bytes more behind what is queued; NULL when it is too much. */
-static uint8_t *room(struct outbox *o, size_t length)
+/* Returns space for `length` more bytes at the end of the queue, or NULL when that exceeds the bound. */
+static uint8_t *room(struct send_queue *o, size_t length)
 {
     if (o->length + length > BOUND) return NULL;
     if (o->start + o->length + length > o->capacity) {
@@ -32,7 +32,7 @@ static uint8_t *room(struct outbox *o, size_t length)
     return o->bytes + o->start + o->length;
 }
 
-static bool queue(struct outbox *o, const void *bytes, size_t length)
+static bool queue(struct send_queue *o, const void *bytes, size_t length)
 {
     if (length == 0) return true;
     uint8_t *to = room(o, length);
@@ -42,8 +42,8 @@ static bool queue(struct outbox *o, const void *bytes, size_t length)
     return true;
 }
 
-/* False also when the pipe has not what the frame's header promised. */
-static bool queue_from_pipe(struct outbox *o, int pipe, size_t length)
+/* Returns false also when the pipe holds fewer bytes than the frame header announces. */
+static bool queue_from_pipe(struct send_queue *o, int pipe, size_t length)
 {
     if (length && !room(o, length)) return false;
     while (length) {
@@ -63,16 +63,16 @@ static void put_header(uint8_t header[FRAME_HEADER], enum frame_type type, uint3
     put_u32(header + 5, stream);
 }
 
-/* Sends at once what it can; returns how much, or -1 when the peer is gone. */
-static ssize_t try_send(struct outbox *o, const struct iovec *parts, int count)
+/* Sends what can be sent at once. Returns how much, or -1 when the peer is gone. */
+static ssize_t try_send(struct send_queue *o, const struct iovec *parts, int count)
 {
-    if (o->length || o->held) return 0;
+    if (o->length || o->corked) return 0;
     ssize_t n = writev(o->fd, parts, count);
     return n >= 0 ? n : errno == EAGAIN || errno == EINTR ? 0 : -1;
 }
 
-bool outbox_send(struct outbox *o, enum frame_type type, uint32_t stream, const void *head, size_t head_length,
-                 const void *payload, size_t length)
+bool send_queue_send(struct send_queue *o, enum frame_type type, uint32_t stream, const void *head, size_t head_length,
+                     const void *payload, size_t length)
 {
     uint8_t header[FRAME_HEADER];
     put_header(header, type, stream, head_length + length);
@@ -90,7 +90,7 @@ bool outbox_send(struct outbox *o, enum frame_type type, uint32_t stream, const 
     return true;
 }
 
-bool outbox_send_pipe(struct outbox *o, enum frame_type type, uint32_t stream, int pipe, size_t length)
+bool send_queue_send_pipe(struct send_queue *o, enum frame_type type, uint32_t stream, int pipe, size_t length)
 {
     uint8_t header[FRAME_HEADER];
     put_header(header, type, stream, length);
@@ -99,13 +99,13 @@ bool outbox_send_pipe(struct outbox *o, enum frame_type type, uint32_t stream, i
     if (n < 0 || !queue(o, header + n, sizeof header - (size_t)n)) return false;
     while (length && !o->length) {
         n = splice(pipe, NULL, o->fd, NULL, length, SPLICE_F_NONBLOCK);
-        if (n <= 0) break; /* it is full, or not made for this, or gone, which shows when the rest is written */
+        if (n <= 0) break; /* full, unsupported, or closed; writing the rest tells which */
         length -= (size_t)n;
     }
     return queue_from_pipe(o, pipe, length);
 }
 
-bool outbox_flush(struct outbox *o)
+bool send_queue_flush(struct send_queue *o)
 {
     while (o->length) {
         ssize_t n = write(o->fd, o->bytes + o->start, o->length);
@@ -115,11 +115,11 @@ bool outbox_flush(struct outbox *o)
         o->length -= (size_t)n;
     }
     o->start = 0;
-    if (o->capacity > KEPT) outbox_free(o);
+    if (o->capacity > KEPT) send_queue_free(o);
     return true;
 }
 
-void outbox_free(struct outbox *o)
+void send_queue_free(struct send_queue *o)
 {
     free(o->bytes);
     o->bytes = NULL;

@@ -1,26 +1,28 @@
-#include "handover.h"
+#include "launch_message.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 
-enum { PARCEL_MAX = 16 << 10, DESCRIPTORS = 3 };
+enum { MESSAGE_MAX = 16 << 10, DESCRIPTORS = 3 };
 
-static struct parcel {
+static struct message_buffer {
     struct launch launch;
-    _Alignas(max_align_t) char room[PARCEL_MAX];
-} parcel;
+    _Alignas(max_align_t) char room[MESSAGE_MAX];
+} message_buffer;
 
 static size_t used;
 
-/* NULL when the parcel is full; that is looked at once, at the end. */
+/* Returns NULL when the message is full, which is checked once at the end. */
 static void *take(size_t length, size_t alignment)
 {
     used = (used + alignment - 1) / alignment * alignment;
-    char *place = length <= sizeof parcel.room && used <= sizeof parcel.room - length ? parcel.room + used : NULL;
-    used = place ? used + length : sizeof parcel.room + 1;
-    return place;
+    char *start = length <= sizeof message_buffer.room && used <= sizeof message_buffer.room - length
+                      ? message_buffer.room + used
+                      : NULL;
+    used = start ? used + length : sizeof message_buffer.room + 1;
+    return start;
 }
 
 static char *copy_text(const char *text)
@@ -49,18 +51,18 @@ static struct user *copy_user(const struct user *user)
     return copy ? memcpy(copy, user, sizeof *copy) : NULL;
 }
 
-/* Returns how much of the parcel is to be sent; 0 when it does not all fit. */
+/* Returns the size of the message; 0 when the launch does not fit. */
 static size_t pack(const struct launch *launch)
 {
     used = 0;
-    parcel.launch = *launch;
-    parcel.launch.user = copy_user(launch->user);
-    parcel.launch.arguments = copy_list(launch->arguments);
-    parcel.launch.environment = copy_list(launch->environment);
-    parcel.launch.search_path = copy_text(launch->search_path);
-    parcel.launch.cwd = copy_text(launch->cwd);
-    parcel.launch.mark = copy_text(launch->mark);
-    return used <= sizeof parcel.room ? offsetof(struct parcel, room) + used : 0;
+    message_buffer.launch = *launch;
+    message_buffer.launch.user = copy_user(launch->user);
+    message_buffer.launch.arguments = copy_list(launch->arguments);
+    message_buffer.launch.environment = copy_list(launch->environment);
+    message_buffer.launch.search_path = copy_text(launch->search_path);
+    message_buffer.launch.cwd = copy_text(launch->cwd);
+    message_buffer.launch.mark = copy_text(launch->mark);
+    return used <= sizeof message_buffer.room ? offsetof(struct message_buffer, room) + used : 0;
 }
 
 union control {
@@ -68,12 +70,12 @@ union control {
     char space[CMSG_SPACE(DESCRIPTORS * sizeof(int))];
 };
 
-bool handover_send(int control_fd, const struct launch *launch)
+bool launch_message_send(int control_fd, const struct launch *launch)
 {
     size_t length = pack(launch);
     if (!length) return false;
     union control control = {0};
-    struct iovec part = {&parcel, length};
+    struct iovec part = {&message_buffer, length};
     struct msghdr message = {.msg_iov = &part,
                              .msg_iovlen = 1,
                              .msg_control = control.space,
@@ -90,10 +92,10 @@ bool handover_send(int control_fd, const struct launch *launch)
     return n == (ssize_t)length;
 }
 
-const struct launch *handover_receive(int control_fd)
+const struct launch *launch_message_receive(int control_fd)
 {
     union control control;
-    struct iovec part = {&parcel, sizeof parcel};
+    struct iovec part = {&message_buffer, sizeof message_buffer};
     struct msghdr message;
     ssize_t n;
     do {
@@ -103,10 +105,10 @@ const struct launch *handover_receive(int control_fd)
                                   .msg_controllen = sizeof control.space};
         n = recvmsg(control_fd, &message, 0);
     } while (n == (ssize_t)sizeof(struct order) || (n < 0 && errno == EINTR));
-    if (n < (ssize_t)offsetof(struct parcel, room)) return NULL;
+    if (n < (ssize_t)offsetof(struct message_buffer, room)) return NULL;
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
     static const int expected[DESCRIPTORS] = {0, 1, 2};
     bool whole = header && header->cmsg_type == SCM_RIGHTS && header->cmsg_len == CMSG_LEN(sizeof expected)
                  && memcmp(CMSG_DATA(header), expected, sizeof expected) == 0;
-    return whole ? &parcel.launch : NULL;
+    return whole ? &message_buffer.launch : NULL;
 }

@@ -1,4 +1,4 @@
-/* How an agent ends, and what goes with it. */
+/* How an agent ends, and what ends with it. */
 #include <stdlib.h>
 #include <sys/wait.h>
 
@@ -61,12 +61,12 @@ static void an_abandoned_agent_ends_when_it_may_not_linger(void)
     finish(&a, NULL);
 }
 
-static void a_killed_agent_takes_with_it(const char *before)
+static void processes_end_with_agent(const char *before)
 {
     struct agent a;
     struct client c;
     CHECK(start(&a, &c, NULL));
-    char script[96], look[64]; /* by a number that no other run of this test has */
+    char script[96], look[64]; /* a number that no other run of this test uses */
     snprintf(script, sizeof script, "%s setsid sleep 7%d & sleep 7%d", before, (int)getpid(), (int)getpid());
     snprintf(look, sizeof look, "pgrep -x sleep -a | grep -qw 7%d", (int)getpid());
     struct builder b = shell(script);
@@ -79,7 +79,7 @@ static void a_killed_agent_takes_with_it(const char *before)
         usleep(20000);
         found = system(look);
     }
-    CHECK_INT(0, found); /* the control: it was there */
+    CHECK_INT(0, found); /* control: it was running */
     kill(a.pid, SIGKILL);
     for (int i = 0; i < 100 && found == 0; i++) {
         usleep(20000);
@@ -89,14 +89,14 @@ static void a_killed_agent_takes_with_it(const char *before)
     finish(&a, &c);
 }
 
-static void a_killed_agent_takes_everything_with_it(void)
+static void processes_end_with_a_killed_agent(void)
 {
-    a_killed_agent_takes_with_it("");
+    processes_end_with_agent("");
 }
 
 static void a_stopped_supervisor_does_not_outlive_its_agent(void)
 {
-    a_killed_agent_takes_with_it("sleep 0.1; kill -STOP $PPID;"); /* after the start was told */
+    processes_end_with_agent("sleep 0.1; kill -STOP $PPID;"); /* after the start was reported */
 }
 
 static void a_sandboxed_process_cannot_read_the_agent(void)
@@ -116,12 +116,12 @@ static void a_sandboxed_process_cannot_read_the_agent(void)
     finish(&a, &c);
 }
 
-void life_tests(void)
+void lifetime_tests(void)
 {
     RUN(the_deadline_ends_everything);
     RUN(the_deadline_can_be_renewed);
     RUN(an_abandoned_agent_ends_when_it_may_not_linger);
-    RUN(a_killed_agent_takes_everything_with_it);
+    RUN(processes_end_with_a_killed_agent);
     RUN(a_stopped_supervisor_does_not_outlive_its_agent);
     RUN(a_sandboxed_process_cannot_read_the_agent);
 }

@@ -1,4 +1,4 @@
-/* Who may talk to the agent, and what becomes of who may not. */
+/* Authentication: which peers the agent serves, and how it rejects others. */
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,16 +12,16 @@ static void a_wrong_secret_is_refused(void)
     uint8_t wrong[SECRET_SIZE] = {1};
     struct client c = {.fd = client_socket(&a), .reader = {.limit = FRAME_MAX}, .next_stream = 1};
     CHECK(c.fd >= 0);
-    CHECK(!client_greet(&c, wrong));
+    CHECK(!client_handshake(&c, wrong));
     struct frame f;
-    CHECK(!client_next(&c, &f, 100)); /* cut off */
+    CHECK(!client_next(&c, &f, 100)); /* disconnected */
     client_close(&c);
     struct client good;
-    CHECK(client_connect(&good, &a)); /* and the right one still gets in */
+    CHECK(client_connect(&good, &a)); /* and an authenticated peer is still served */
     finish(&a, &good);
 }
 
-static void garbage_in_the_greeting_is_cut_off(void)
+static void garbage_in_the_handshake_is_disconnected(void)
 {
     struct agent a;
     struct client good;
@@ -42,7 +42,7 @@ static void garbage_in_the_greeting_is_cut_off(void)
     finish(&a, &good);
 }
 
-static void requests_before_the_greeting_do_nothing(void)
+static void requests_before_the_handshake_do_nothing(void)
 {
     struct agent a;
     CHECK(start(&a, NULL, NULL));
@@ -76,7 +76,7 @@ static void a_new_server_replaces_the_old_one(void)
     finish(&a, &second);
 }
 
-static void hostile_frames_end_the_connection_and_nothing_else(void)
+static void hostile_frames_close_only_the_connection(void)
 {
     struct agent a;
     struct client c;
@@ -109,11 +109,11 @@ static void hostile_frames_end_the_connection_and_nothing_else(void)
     finish(&a, &c);
 }
 
-void greeting_tests(void)
+void handshake_tests(void)
 {
     RUN(a_wrong_secret_is_refused);
-    RUN(garbage_in_the_greeting_is_cut_off);
-    RUN(requests_before_the_greeting_do_nothing);
+    RUN(garbage_in_the_handshake_is_disconnected);
+    RUN(requests_before_the_handshake_do_nothing);
     RUN(a_new_server_replaces_the_old_one);
-    RUN(hostile_frames_end_the_connection_and_nothing_else);
+    RUN(hostile_frames_close_only_the_connection);
 }

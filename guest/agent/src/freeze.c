@@ -1,4 +1,4 @@
-#include "hold.h"
+#include "freeze.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,17 +16,17 @@
 #include "process_signal.h"
 #include "process_stat.h"
 
-/* A process that waits for a disk stops once it has what it waits for. */
-static const uint64_t PATIENCE_NS = 5000000000;
+/* A process in uninterruptible sleep stops only after its I/O completes. */
+static const uint64_t TIMEOUT_NS = 5000000000;
 
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-static atomic_int *on; /* shared with the supervisors, which are processes of their own */
+static pthread_mutex_t freezing = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int *active; /* shared with the supervisors, which are separate processes */
 
 struct process {
     pid_t pid, parent, session;
     uint64_t start;
     char state;
-    bool ours;
+    bool descendant;
 };
 struct table {
     struct process *all;
@@ -40,19 +40,19 @@ static uint64_t monotonic_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-void hold_prepare(void)
+void freeze_prepare(void)
 {
-    if (on) return;
-    void *page = mmap(NULL, sizeof *on, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (page != MAP_FAILED) on = page;
+    if (active) return;
+    void *page = mmap(NULL, sizeof *active, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page != MAP_FAILED) active = page;
 }
 
-bool hold_is_on(void)
+bool freeze_is_active(void)
 {
-    return on && atomic_load(on);
+    return active && atomic_load(active);
 }
 
-/* ---- who is there -------------------------------------------------------------------------------------- */
+/* ---- finding processes --------------------------------------------------------------------------------- */
 
 static bool read_process(int proc, const char *name, struct process *p)
 {
@@ -74,15 +74,15 @@ static struct process *find(const struct table *t, pid_t pid)
     return bsearch(&key, t->all, (size_t)t->count, sizeof key, by_pid);
 }
 
-/* What descends from us; on a host that shows its own processes there are others. */
-static void mark_ours(struct table *t)
+/* Marks the descendants of the agent; where the host's processes are visible there are others. */
+static void mark_descendants(struct table *t)
 {
     pid_t self = getpid();
     for (bool changed = true; changed;) {
         changed = false;
         for (int i = 0; i < t->count; i++) {
-            struct process *p = &t->all[i], *parent = p->ours ? NULL : find(t, p->parent);
-            if (!p->ours && (p->parent == self || (parent && parent->ours))) p->ours = changed = true;
+            struct process *p = &t->all[i], *parent = p->descendant ? NULL : find(t, p->parent);
+            if (!p->descendant && (p->parent == self || (parent && parent->descendant))) p->descendant = changed = true;
         }
     }
 }
@@ -111,56 +111,56 @@ static bool read_table(struct table *t)
     }
     closedir(proc);
     qsort(t->all, (size_t)t->count, sizeof *t->all, by_pid);
-    mark_ours(t);
+    mark_descendants(t);
     return true;
 }
 
 /* ---- stopping ------------------------------------------------------------------------------------------ */
 
-static bool remembered(const struct hold *h, const struct process *p)
+static bool is_recorded(const struct freeze *h, const struct process *p)
 {
     for (int i = h->count; i-- > 0;)
         if (h->stopped[i].pid == p->pid && h->stopped[i].start == p->start) return true;
     return false;
 }
 
-static bool remember(struct hold *h, const struct process *p)
+static bool record(struct freeze *h, const struct process *p)
 {
     if (h->count == h->capacity) {
         int capacity = h->capacity ? 2 * h->capacity : 64;
-        struct held_process *bigger = realloc(h->stopped, (size_t)capacity * sizeof *bigger);
+        struct frozen_process *bigger = realloc(h->stopped, (size_t)capacity * sizeof *bigger);
         if (!bigger) return false;
         h->stopped = bigger;
         h->capacity = capacity;
     }
-    h->stopped[h->count++] = (struct held_process){p->pid, p->start};
+    h->stopped[h->count++] = (struct frozen_process){p->pid, p->start};
     return true;
 }
 
-static bool is_still(char state)
+static bool is_stopped(char state)
 {
     return state == 'T' || state == 't' || state == 'Z' || state == 'X';
 }
 
 /*
- * Stops those whose parents are still: a shell that saw its child stop while it runs would take that for its user's
- * wish. Returns how many are not still yet, -1 when that cannot be found out.
+ * Stops processes whose parents are stopped: a running shell would report a stopped child as a job. Returns how many
+ * are not stopped yet, -1 when that cannot be determined.
  */
-static int stop_some(struct hold *h, struct table *t)
+static int stop_some(struct freeze *h, struct table *t)
 {
     pid_t session = getsid(0);
-    int moving = 0;
+    int running = 0;
     if (!read_table(t)) return -1;
     for (int i = 0; i < t->count; i++) {
         const struct process *p = &t->all[i];
-        /* Every command leads a session; what is in ours are its supervisors. */
-        if (!p->ours || p->session == session || is_still(p->state)) continue;
-        moving++;
+        /* Every command leads a session; processes in the agent's own session are supervisors. */
+        if (!p->descendant || p->session == session || is_stopped(p->state)) continue;
+        running++;
         const struct process *parent = find(t, p->parent);
-        bool under_us = !parent || !parent->ours || parent->session == session;
-        if ((!under_us && !is_still(parent->state)) || remembered(h, p)) continue;
+        bool under_us = !parent || !parent->descendant || parent->session == session;
+        if ((!under_us && !is_stopped(parent->state)) || is_recorded(h, p)) continue;
         if (process_signal(h->proc, p->pid, p->start, SIGSTOP)) {
-            if (!remember(h, p)) {
+            if (!record(h, p)) {
                 process_signal(h->proc, p->pid, p->start, SIGCONT);
                 return -1;
             }
@@ -168,50 +168,50 @@ static int stop_some(struct hold *h, struct table *t)
             return -1;
         }
     }
-    return moving;
+    return running;
 }
 
-static void go_on(struct hold *h)
+static void thaw(struct freeze *h)
 {
-    atomic_store(on, 0);
-    while (h->count > 0) { /* children first, so that their parents see nothing of it */
-        const struct held_process *last = &h->stopped[--h->count];
+    atomic_store(active, 0);
+    while (h->count > 0) { /* children first, so that their parents do not notice */
+        const struct frozen_process *last = &h->stopped[--h->count];
         process_signal(h->proc, last->pid, last->start, SIGCONT);
     }
     free(h->stopped);
     h->stopped = NULL;
     close(h->proc);
-    pthread_mutex_unlock(&turn);
+    pthread_mutex_unlock(&freezing);
 }
 
-bool hold_begin(struct hold *h)
+bool freeze_begin(struct freeze *h)
 {
     static const struct timespec moment = {0, 200000};
     struct table t = {0};
-    *h = (struct hold){0};
-    if (!on) {
+    *h = (struct freeze){0};
+    if (!active) {
         errno = ENOMEM;
         return false;
     }
     h->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (h->proc < 0) return false;
-    pthread_mutex_lock(&turn);
-    atomic_store(on, 1);
+    pthread_mutex_lock(&freezing);
+    atomic_store(active, 1);
     h->began_ns = monotonic_ns();
-    int moving, error = 0;
-    while ((moving = stop_some(h, &t)) > 0 && monotonic_ns() - h->began_ns < PATIENCE_NS) nanosleep(&moment, NULL);
-    if (moving != 0) error = moving < 0 && errno ? errno : ETIMEDOUT;
+    int running, error = 0;
+    while ((running = stop_some(h, &t)) > 0 && monotonic_ns() - h->began_ns < TIMEOUT_NS) nanosleep(&moment, NULL);
+    if (running != 0) error = running < 0 && errno ? errno : ETIMEDOUT;
     free(t.all);
     if (error) {
-        go_on(h);
+        thaw(h);
         errno = error;
     }
     return !error;
 }
 
-uint64_t hold_end(struct hold *h)
+uint64_t freeze_end(struct freeze *h)
 {
-    uint64_t held = monotonic_ns() - h->began_ns;
-    go_on(h);
-    return held;
+    uint64_t frozen_ns = monotonic_ns() - h->began_ns;
+    thaw(h);
+    return frozen_ns;
 }

@@ -1,0 +1,14 @@
+/* Privileges the agent drops, for itself and for all commands, before it serves. */
+#ifndef ISOLA_PRIVILEGES_H
+#define ISOLA_PRIVILEGES_H
+
+#include <stdbool.h>
+
+/* Refuses system calls that no command needs and that have been used to escape sandboxes. */
+bool seccomp_install(bool setuid_files);
+/* Hides system calls that PRoot does not know and would pass through with paths of the host. */
+bool seccomp_hide_new_syscalls(void);
+/* Keeps the current capabilities and prevents any program from gaining others. All return false with errno. */
+bool capabilities_lock(void);
+
+#endif
