@@ -21,19 +21,19 @@
 #include "groups.h"
 #include "ready.h"
 
-/* Not in every libc; the same number on every architecture. */
+/* Missing from some C libraries; the number is the same on all architectures. */
 enum { SYS_PIDFD_OPEN_NUMBER = 434 };
 
 enum {
     NOTE_MAX = 1 << 16,
-    DEEPEST = 24,        /* of groups beneath a sandbox's */
-    TIDY_FROM = 64,      /* notes */
-    GRACE_MS = 2000,     /* for a server that came meanwhile and wants to see how the sandbox ended */
-    PATIENCE_MS = 60000, /* with groups that still have processes */
+    DEEPEST = 24,        /* depth of cgroups below a sandbox's own */
+    TIDY_FROM = 64,      /* records */
+    GRACE_MS = 2000,     /* grace period in which a restarted server can read the exit status of the sandbox */
+    PATIENCE_MS = 60000, /* timeout for cgroups that still have processes */
     LOOK_MS = 100
 };
 
-/* Texts, one behind the other, in one block: the record, its line, the groups. */
+/* Consecutive strings in one allocation: the record's path, the line to look for, the cgroups. */
 struct note {
     pid_t pid;
     unsigned long long start;
@@ -117,7 +117,7 @@ static void forget(size_t i)
     notes[i] = notes[--count];
 }
 
-/* The server removes the groups of what it destroys. */
+/* The server removes the cgroups of the sandboxes it destroys. */
 static void tidy(void)
 {
     for (size_t i = count; i-- > 0;)
@@ -147,7 +147,7 @@ void afterwards_note(void)
     notes[count++] = note;
 }
 
-/* ---- when the server is gone ---- */
+/* ---- after the server has exited ---- */
 
 static uint64_t now_ms(void)
 {
@@ -156,7 +156,10 @@ static uint64_t now_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* Tells whether the sandbox's record has the line by which it is stopped, to be booted again in its groups. */
+/*
+ * Reports whether the sandbox's record contains the line that marks it as stopped: it will be restarted in these
+ * cgroups.
+ */
 static bool is_kept(const struct note *n)
 {
     const char *line = next_text(n, n->texts);
@@ -171,7 +174,7 @@ static bool is_kept(const struct note *n)
     return found;
 }
 
-/* Removes a group with those beneath it, unless there are processes in it. */
+/* Removes a cgroup and its descendants unless they contain processes. */
 static void remove_group(const char *path, int depth)
 {
     DIR *folder = rmdir(path) == 0 || depth == DEEPEST ? NULL : opendir(path);
@@ -187,7 +190,7 @@ static void remove_group(const char *path, int depth)
     rmdir(path);
 }
 
-/* True when nothing is left to do for a sandbox that has ended. */
+/* Returns true when nothing is left to do for a sandbox that has ended. */
 static bool is_done(const struct note *n, uint64_t now)
 {
     if (!has_groups(n)) return true;
@@ -201,7 +204,7 @@ static void open_all(void)
 {
     for (size_t i = 0; i < count; i++) {
         notes[i].pidfd = (int)syscall(SYS_PIDFD_OPEN_NUMBER, notes[i].pid, 0);
-        if (notes[i].pidfd >= 0 && start_time(notes[i].pid) != notes[i].start) { /* another has its number */
+        if (notes[i].pidfd >= 0 && start_time(notes[i].pid) != notes[i].start) { /* the pid was reused */
             close(notes[i].pidfd);
             notes[i].pidfd = -1;
         }
@@ -236,7 +239,7 @@ static _Noreturn void stay(void)
 
 void afterwards_stay(void)
 {
-    while (notes_in >= 0) { /* what was told last */
+    while (notes_in >= 0) { /* records that are still in the socket */
         size_t before = count;
         afterwards_note();
         if (count == before) break;

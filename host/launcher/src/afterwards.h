@@ -1,7 +1,7 @@
 /*
- * Removes the control groups of sandboxes that end when no server is left to do it, as at their deadline. Nothing in a
- * sandbox could: it does not see the host's groups. A launcher that stands by notes what it has booted; when its server
- * is gone a process of it stays until those sandboxes have ended.
+ * Removes the cgroups of sandboxes that end after the server has exited, for example at their deadline. The agent
+ * cannot do it: it does not see the host's cgroups. The launcher records every sandbox it boots; when the server exits,
+ * a detached process waits for those sandboxes to end.
  */
 #ifndef ISOLA_AFTERWARDS_H
 #define ISOLA_AFTERWARDS_H
@@ -10,13 +10,21 @@
 
 #include "plan.h"
 
-/* In the launcher: begins to take notes; returns the descriptor that has them to be read, -1 when that cannot be. */
+/*
+ * Called by the launcher. Starts recording; returns the descriptor to read records from, or -1 if that is not possible.
+ */
 int afterwards_open(void);
-/* In the process of one boot: tells the launcher that a sandbox runs whose first process is `pid`. */
+/*
+ * Called by the process that boots a sandbox. Reports to the launcher that the sandbox whose first process is `pid`
+ * runs.
+ */
 void afterwards_tell(const struct plan *plan, pid_t pid, unsigned long long start);
-/* In the launcher: takes down what was told. */
+/* Called by the launcher. Receives the pending reports. */
 void afterwards_note(void);
-/* In the launcher: its server is gone. Returns at once; a process of its own goes on where there is need. */
+/*
+ * Called by the launcher when the server has exited. Returns immediately; a detached process continues if there is
+ * work.
+ */
 void afterwards_stay(void);
 
 #endif

@@ -1,21 +1,24 @@
-/* What every part of the launcher needs. */
+/* Helpers shared by all parts of the launcher. */
 #ifndef ISOLA_BASICS_H
 #define ISOLA_BASICS_H
 
 #include <stdbool.h>
 
-/* Descriptors below this one are given out by a plan; our own lie above. */
+/* Plans assign descriptors below this number; the launcher's own are at or above it. */
 enum { OUT_OF_THE_WAY = 100 };
 
-/* From now on what is wrong is the answer: no sandbox is booted whose words would be in front of it. */
+/*
+ * Makes fail() print its message as the launcher's answer. Used for plans that boot no sandbox, whose output would
+ * precede it.
+ */
 void answer_failures(void);
-/* Says what is wrong, and why by errno unless that is 0, and ends the process. */
+/* Prints an error, followed by strerror(errno) unless errno is 0, and exits. */
 _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Moves a descriptor out of the way; -1 stays -1. */
+/* Moves a descriptor to FIRST_PRIVATE_FD or above; -1 stays -1. */
 int high(int fd);
-/* False with errno. */
+/* Returns false and sets errno on failure. */
 bool write_text(const char *path, const char *text);
-/* A socket that only we can connect to. */
+/* Returns a listening socket that only the launcher's own user can connect to. */
 int listening(const char *path);
 
 #endif

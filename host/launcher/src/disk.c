@@ -21,12 +21,14 @@
 #include "basics.h"
 #include "mounts.h"
 
-/* The number of the loop device that an image was attached to last: an attribute of the image, whatever it is called. */
+/*
+ * The number of the loop device that an image was last attached to: an attribute of the image, independent of its path.
+ */
 #define LOOP_ATTRIBUTE "user.isola.loop"
 
 enum { DISKS_MAX = 256, ATTACH_TRIES = 64, BLOCK = 4096, COPY = 1 << 16 };
 
-/* What is mounted already: the image, and the root of its file system. */
+/* Disks that are already mounted: the image and the root of its file system. */
 static struct {
     dev_t device;
     ino_t inode;
@@ -59,7 +61,7 @@ static bool copy_block(int to, const char *block, size_t length, off_t at)
     return pwrite(to, block, length, at) == (ssize_t)length;
 }
 
-/* Holes stay holes, and blocks of zeros become some. */
+/* Preserves holes and turns blocks of zeros into holes. */
 static bool copy_sparse(int from, int to)
 {
     static char piece[COPY];
@@ -80,7 +82,7 @@ static bool copy_sparse(int from, int to)
     return errno == ENXIO;
 }
 
-/* It has a name once it is whole; another process may have made the same one meanwhile. */
+/* Links the image to its path once it is complete; another process may have created the same image in the meantime. */
 static int make_image(const char *image, const char *model)
 {
     char folder[PATH_MAX], self[64];
@@ -111,7 +113,7 @@ static bool is_attached(int loop, const struct stat *image)
 {
     struct loop_info64 info;
     if (ioctl(loop, LOOP_GET_STATUS64, &info) != 0) return false;
-    uint64_t d = info.lo_device; /* as the kernel writes a device in 32 bits */
+    uint64_t d = info.lo_device; /* the kernel's 32-bit encoding of a device number */
     return info.lo_inode == image->st_ino && ((d & 0xfff00) >> 8) == major(image->st_dev)
            && ((d & 0xff) | ((d >> 12) & 0xfff00)) == minor(image->st_dev);
 }
@@ -140,7 +142,7 @@ static int attach_new(int image, char *path, size_t room)
     return loop;
 }
 
-/* Two loop devices of one image would be two file systems that know nothing of each other; the caller has the lock. */
+/* Two loop devices on one image would be two independent file systems on the same blocks. The caller holds the lock. */
 static int attach(int image, char *path, size_t room)
 {
     char text[24];
@@ -202,13 +204,13 @@ bool disk_mount(const char *image, const char *model, const char *path, const ch
 
 /* ---- layers in disks ----------------------------------------------------------------------------------- */
 
-/* A layer whose files are in a disk: the root of that, once it is mounted, and where in it they are. */
+/* A layer whose files are in a disk: the root of the mounted disk and the path of the layer in it. */
 struct layer {
     int root;
     char within[NAME_MAX + 16];
 };
 
-/* True with a root of -1 for a path that is none. */
+/* Returns true with a root of -1 for a path that is not such a layer. */
 static bool find_layer(const char *path, struct layer *layer)
 {
     char folder[PATH_MAX], image[PATH_MAX + 8];

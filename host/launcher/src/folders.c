@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { RANGE = 65536 }; /* users of a sandbox */
+enum { RANGE = 65536 }; /* the ids of a sandbox */
 
 static uid_t moved(uid_t id, uid_t from, uid_t to)
 {
@@ -49,7 +49,7 @@ static DIR *open_entries(int at, const char *name)
     return entries;
 }
 
-/* 0 when removed, 1 for a folder that is not empty, -1 on failure. */
+/* Returns 0 when removed, 1 for a folder that is not empty, -1 on failure. */
 static int remove_one(int at, const char *name)
 {
     if (unlinkat(at, name, 0) == 0 || errno == ENOENT) return 0;
@@ -58,7 +58,7 @@ static int remove_one(int at, const char *name)
     return errno == ENOTEMPTY || errno == EEXIST ? 1 : -1;
 }
 
-/* Moves a folder to `top` under a name that is free there. */
+/* Moves a folder to `top`, under a name that is free there. */
 static bool move_up(int from, const char *name, int top)
 {
     static unsigned long long number;
@@ -69,7 +69,7 @@ static bool move_up(int from, const char *name, int top)
     return fstatat(top, free_name, &s, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Removes the files of a folder in `top`, and moves its folders up: so no path is ever longer than two names. */
+/* Removes the files of a folder in `top` and moves its subfolders up, so that no path is longer than two names. */
 static bool flatten(int top, const char *name)
 {
     DIR *entries = open_entries(top, name);

@@ -1,4 +1,4 @@
-/* The control groups of a plan. */
+/* The cgroups of a plan. */
 #ifndef ISOLA_GROUPS_H
 #define ISOLA_GROUPS_H
 
@@ -8,13 +8,15 @@
 
 #include "plan.h"
 
-/* How long the path of a group's folder is, its slash included; 0 for what is no cgroup.procs. */
+/*
+ * Returns the length of the cgroup's folder in the path of a cgroup.procs file, including the slash; 0 for other paths.
+ */
 size_t group_folder(const char *procs);
-/* Joins by a cgroup.procs; false with errno. */
+/* Joins the cgroup of a cgroup.procs file; returns false and sets errno on failure. */
 bool group_join(const char *procs);
-/* Forks; where the kernel does that the child is born in the plan's group, and its step is taken. */
+/* Forks. Where the kernel supports it, the child starts in the plan's cgroup and the step counts as done. */
 pid_t group_fork(struct plan *plan);
-/* Tells whether somebody was in the plan's groups; kills them. */
+/* Kills all processes in the plan's cgroups and reports whether there were any. */
 bool group_kill(const struct plan *plan);
 
 #endif

@@ -22,7 +22,7 @@
 
 enum { VALUE_MAX = 1 << 16, NAMES_MAX = 1 << 16, RENAMED_MAX = 4096, CHUNK = 1 << 20 };
 
-/* A folder that was renamed in a layer above, and what it was called beneath. */
+/* A folder that an upper layer renamed, with its name in the layers below. */
 struct renamed {
     dev_t device;
     ino_t inode;
@@ -30,11 +30,11 @@ struct renamed {
     bool there;
 };
 
-static const char *prefix; /* of the names of an overlay's attributes */
-static bool redirects;     /* whether the kernel follows those of renamed folders */
-static bool keep;          /* something is beneath the lowest layer */
-static bool lowest;        /* the layer that is being taken */
-static bool linked;        /* its files may be shared */
+static const char *prefix; /* prefix of overlay attributes */
+static bool redirects;     /* whether the kernel follows redirects of renamed folders */
+static bool keep;          /* the lowest layer lies on something */
+static bool lowest;        /* the layer being merged */
+static bool linked;        /* its files can be hard-linked */
 static int out = -1, spare = -1;
 static pid_t parent;
 static struct renamed renamed[RENAMED_MAX];
@@ -73,7 +73,7 @@ static bool is_whiteout(const struct stat *s)
     return S_ISCHR(s->st_mode) && s->st_rdev == makedev(0, 0);
 }
 
-/* The length of an attribute of the overlay; -1 for none. */
+/* Returns the length of an overlay attribute, or -1 if it is absent. */
 static ssize_t overlay_attribute(int fd, const char *name, char *value, size_t room)
 {
     char full[64];
@@ -96,7 +96,7 @@ static bool set_overlay_attribute(int fd, const char *name, const char *value)
     return fsetxattr(fd, full, value, strlen(value), 0) == 0 || fail("cannot mark a folder");
 }
 
-/* Whether an attribute is the overlay's, and one that says something of what is beneath. */
+/* Reports whether an attribute belongs to the overlay, and whether it refers to lower layers. */
 static bool is_of_overlay(const char *name)
 {
     return strncmp(name, prefix, strlen(prefix)) == 0;
@@ -128,7 +128,7 @@ static bool copy_attributes(int from, int to)
     return true;
 }
 
-/* All that is known of a file or a folder besides what is in it. */
+/* Copies all metadata of a file or folder. */
 static bool make_like(int from, int to)
 {
     struct stat s;
@@ -181,7 +181,7 @@ static bool copy_piece(int from, int to, off_t offset, off_t end)
     return true;
 }
 
-/* Holes stay holes. */
+/* Preserves holes. */
 static bool copy_content(int from, int to, off_t size)
 {
     if (ftruncate(to, size) != 0) return fail("cannot write a file");
@@ -223,7 +223,7 @@ static bool copy_special(int layer, int into, const char *name, const struct sta
            || fail("cannot copy %s", name);
 }
 
-/* Names of one file stay names of one file: the first copy is kept at hand. */
+/* Preserves hard links: the first copy of a file is remembered. */
 static bool copy(int layer, int into, const char *name, const struct stat *s)
 {
     char first[64];
@@ -269,7 +269,7 @@ static bool note_renamed(int folder, char *from)
     return true;
 }
 
-/* Looks for them in a layer's folder, which beneath is called `from`; NULL when nothing beneath belongs to it. */
+/* Finds renamed folders in a layer's folder whose lower name is `from`; NULL if nothing below belongs to it. */
 static bool find_renames(int folder, const char *from)
 {
     DIR *entries = fdopendir(folder);
@@ -306,7 +306,7 @@ static int deeper_first(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* Opens a folder by its path, no part of which is a link. */
+/* Opens a folder by its path without following symbolic links. */
 static int walk_to(const char *path, char *last)
 {
     int at = open_folder(out, ".");
@@ -326,7 +326,7 @@ static int walk_to(const char *path, char *last)
     return at;
 }
 
-/* They leave their places before anything comes there; those within others first. */
+/* Moves renamed folders out of the way before anything takes their place, innermost first. */
 static bool take_renamed(void)
 {
     qsort(renamed, (size_t)renames, sizeof *renamed, deeper_first);
@@ -349,11 +349,11 @@ static void forget_renamed(void)
     while (renames > 0) free(renamed[--renames].from);
 }
 
-/* ---- taking a layer ------------------------------------------------------------------------------------ */
+/* ---- merging a layer ----------------------------------------------------------------------------------- */
 
 static bool take_folder(int layer, int into);
 
-/* Makes the folder that one of a layer is put into; `hides` says that nothing beneath shows through it. */
+/* Creates the target of a layer's folder. `hides` tells that nothing below shows through it. */
 static bool make_folder(int layer, int into, const char *name, bool *hides)
 {
     struct stat above, now;
@@ -366,7 +366,7 @@ static bool make_folder(int layer, int into, const char *name, bool *hides)
         return remove_all(into, name) && (renameat(spare, kept, into, name) == 0 || fail("cannot move %s", name));
     }
     if (there && S_ISDIR(now.st_mode) && !*hides) return true;
-    *hides = *hides || there; /* what was a file, or nothing, shows nothing beneath */
+    *hides = *hides || there; /* over a file or over nothing, nothing below shows through */
     if (there && !remove_all(into, name)) return false;
     return mkdirat(into, name, 0700) == 0 || fail("cannot make %s", name);
 }
@@ -388,7 +388,7 @@ static bool take_subfolder(int layer, int into, const char *name)
     return ok;
 }
 
-/* A file of which only the owner or the mode was changed may have its content beneath. */
+/* With metadata-only copy-up, a file may have its content in a lower layer. */
 static bool is_whole(int layer, const char *name)
 {
     char path[PATH_MAX], full[64], value[256];
@@ -407,7 +407,7 @@ static bool take_entry(int layer, int into, const char *name)
     return (is_whiteout(&s) && !keep) || place(layer, into, name, &s);
 }
 
-/* Puts what a layer's folder has over what is there; leaves both open. */
+/* Merges a layer's folder into the target; leaves both open. */
 static bool take_folder(int layer, int into)
 {
     int again = open_folder(layer, ".");

@@ -24,7 +24,7 @@ static size_t get_u32(const uint8_t *p)
     return (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
 }
 
-/* u32 words, then for each u32 length and its bytes. */
+/* u32 number of words, then for each word its u32 length and its bytes. */
 static const char *read_step(const uint8_t **at, const uint8_t *end, struct step *out)
 {
     if (end - *at < 4) return "the plan is cut short";

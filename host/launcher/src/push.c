@@ -52,20 +52,20 @@ static bool is_among(int mounts)
     return setns(mounts, CLONE_NEWNS) == 0 || explain("cannot enter the mounts");
 }
 
-/* Nothing on the way is a link that the sandbox made. */
+/* Opens a path without following symbolic links, which the sandbox could have created. */
 static int open_plain(const char *path)
 {
     struct how how = {.flags = O_PATH | O_CLOEXEC, .resolve = NO_SYMLINKS};
     return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
 }
 
-/* The last name of a path that is to be renamed; its folder is open. */
+/* Returns the last name of a path to rename; its folder is open. */
 static const char *name_of(const struct step *s, int path)
 {
     return strrchr(s->words[FIRST_RENAME + path], '/') + 1;
 }
 
-/* Whether this is the workspace and not what the sandbox has put in its place: nobody in it can mount. */
+/* Reports whether a mount is the workspace. Processes in the sandbox cannot mount anything else in its place. */
 static bool is_workspace(int point, const struct step *s, struct statx *about)
 {
     struct stat now;
@@ -78,7 +78,7 @@ static bool is_workspace(int point, const struct step *s, struct statx *about)
     return (about->stx_attributes & STATX_ATTR_MOUNT_ROOT) && (same || system.f_type == OVERLAYFS_SUPER_MAGIC);
 }
 
-/* Something that is mounted in it would be covered. */
+/* A mount inside the workspace would be covered by the new one. */
 static bool has_mounts(pid_t pid, const char *path)
 {
     char at[64], line[4352], point[4096];
@@ -136,14 +136,14 @@ static bool is_there(const struct step *s, int path)
     return fstatat(s->sources[path], name_of(s, path), &about, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* With everybody stopped and the old workspace read only: the new one above it. */
+/* Mounts the new workspace over the old one, with all processes stopped and the old workspace read-only. */
 static bool swap(const struct step *s, int point, int tree, int counted)
 {
     int pairs = (s->count - FIRST_RENAME) / 2;
     if (!mount_at(tree, point)) return false;
     if (!is_among(own_mounts) || !rename_pairs(s, 0, RENAMES_FIRST)) goto unmount;
     if (!is_among(its_mounts)) goto undo;
-    int second = open_plain(s->words[5]); /* now the new folder's place */
+    int second = open_plain(s->words[5]); /* now where the new folder was */
     if (second < 0 || !mount_at(counted, second)) {
         explain(s->words[5]);
         goto undo;
@@ -159,7 +159,7 @@ unmount:
     return false;
 }
 
-/* 0 when done, 1 when somebody uses it, 2 when it cannot be. */
+/* Returns 0 when done, 1 if the workspace is in use, 2 on failure. */
 static int push_still(const struct step *s, pid_t pid, int tree, int counted)
 {
     struct statx about;
@@ -182,9 +182,9 @@ static int push_still(const struct step *s, pid_t pid, int tree, int counted)
         snprintf(why, sizeof why, "somebody else changed it");
         return 1;
     }
-    uint64_t device = (uint64_t)about.stx_dev_major << 20 | about.stx_dev_minor; /* as the kernel keeps it */
+    uint64_t device = (uint64_t)about.stx_dev_major << 20 | about.stx_dev_minor; /* the kernel's encoding */
     if (still_uses(&still, about.stx_mnt_id, device, s->words[4], why, sizeof why)) return 1;
-    /* The kernel refuses while anybody can write to it, and lets nobody begin to. */
+    /* The kernel refuses this while a file is open for writing, and then permits no new writers. */
     if (!set_read_only(point, true)) {
         bool busy = errno == EBUSY;
         explain("it cannot be made read only");
@@ -203,11 +203,11 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Opens what both need, and takes the turn of the sandbox: it is ours until this process ends. */
+/* Opens what commit and recovery need and locks the sandbox until this process exits. */
 static bool enter(const struct step *s, pid_t pid)
 {
     char at[64];
-    /* Nobody but a kill that cannot be heard comes between two renames. */
+    /* Blocks all signals between two renames; only SIGKILL can interrupt them. */
     signal(SIGTERM, SIG_IGN);
     signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
@@ -243,7 +243,7 @@ int push(const struct step *s)
     return end != 0;
 }
 
-/* What was begun is finished; each of it may be done already. */
+/* Completes a commit that was started; each part may be done already. */
 static bool finish(const struct step *s, int point)
 {
     int pairs = (s->count - FIRST_RENAME) / 2;

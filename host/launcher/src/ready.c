@@ -25,7 +25,9 @@ unsigned long long start_time(pid_t pid)
     return start;
 }
 
-/* The next words of the sandbox and, told by the kernel, who says them, as the host numbers processes. */
+/*
+ * Receives the next message of the sandbox and the pid of its sender, which the kernel reports in the host's numbering.
+ */
 static ssize_t hear(int fd, char *text, size_t room, pid_t *who)
 {
     union {
@@ -44,7 +46,7 @@ static ssize_t hear(int fd, char *text, size_t room, pid_t *who)
     return n;
 }
 
-/* What was said on the way, in one line. */
+/* Prints the output so far in one line. */
 static void complain(char *text, size_t length)
 {
     while (length && (text[length - 1] == '\n' || text[length - 1] == ' ')) length--;
@@ -54,7 +56,7 @@ static void complain(char *text, size_t length)
     printf("error %s\n", length ? text : "the sandbox ended before it was ready");
 }
 
-/* Whether the sandbox's processes end with its agent. */
+/* Reports whether the sandbox's processes outlive its agent. */
 static bool is_loose(const struct plan *plan)
 {
     for (int i = 0; i < plan->count; i++)
@@ -62,7 +64,7 @@ static bool is_loose(const struct plan *plan)
     return false;
 }
 
-/* Nobody will ever know of this sandbox: what was begun of it ends, however far it has come. */
+/* The client is gone, so no server knows this sandbox: ends it, however far the boot has come. */
 static int abandon(const struct plan *plan, pid_t child)
 {
     kill(-child, SIGKILL);
@@ -76,7 +78,7 @@ int ready_await(int report, int errors, const struct plan *plan, pid_t child)
     char said[700], text[256];
     size_t length = 0;
     const char *namespaces = is_loose(plan) ? "none" : "pid";
-    /* The last leads to who wants the sandbox: it has an error when the other end is gone. */
+    /* The last descriptor is the client's connection: it reports an error when the client has gone. */
     struct pollfd watched[3] = {{report, POLLIN, 0}, {errors, POLLIN, 0}, {1, 0, 0}};
     while (watched[0].fd >= 0 || watched[1].fd >= 0) {
         if (poll(watched, 3, -1) < 0 && errno != EINTR) break;

@@ -27,7 +27,7 @@
 enum { ENVIRONMENT_MAX = 64 };
 
 static int users_fd = -1;
-static bool layered; /* the workspace lies on layers */
+static bool layered; /* the workspace has lower layers */
 static char *environment[ENVIRONMENT_MAX + 1];
 static int variables;
 
@@ -51,7 +51,7 @@ static void open_folders(struct step *s)
     }
 }
 
-/* Opens what mounts are made from: in our own mount namespace, and before the stage covers anything. */
+/* Opens the sources of mounts in the launcher's own mount namespace, before the stage covers anything. */
 static void open_sources(struct plan *plan)
 {
     for (int i = 0; i < plan->count; i++) {
@@ -71,9 +71,9 @@ static void open_sources(struct plan *plan)
 }
 
 /*
- * ext4 keeps what is made in a folder together, and does not use an inode again for a minute after it was freed: where
- * sandboxes come and go it looks at thousands of those before it finds one. Each folder in a folder that is marked as a
- * top has a part of the disk of its own.
+ * ext4 places what is created in a folder close together and does not reuse an inode within a minute after it was
+ * freed: with many short-lived sandboxes it scans thousands of such inodes. FS_TOPDIR_FL makes it give each subfolder
+ * its own region of the disk.
  */
 static void spread(const char *folder)
 {
@@ -81,7 +81,7 @@ static void spread(const char *folder)
     if (fd < 0) return;
     if (ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0 && !(flags & FS_TOPDIR_FL)) {
         flags |= FS_TOPDIR_FL;
-        ioctl(fd, FS_IOC_SETFLAGS, &flags); /* other file systems know no such mark */
+        ioctl(fd, FS_IOC_SETFLAGS, &flags); /* not supported by other file systems */
     }
     close(fd);
 }
@@ -107,7 +107,7 @@ static void hand_over(const struct step *s)
     close(fd);
 }
 
-/* A filter of system calls as a file, for a program that installs it itself. */
+/* Provides the seccomp filter as a file, for a program that installs it itself. */
 static void hand_over_filter(const struct step *s)
 {
     struct sock_fprog program = filter_sandbox((struct filter_options){.setuid_files = has(s, "setuid")});
@@ -131,7 +131,7 @@ static bool is(const struct step *s, const char *verb, int arguments)
     return true;
 }
 
-/* A folder that is renamed is copied: what was written is told by names, and never by attributes of the overlay. */
+/* Copies renamed folders instead of redirecting them: changes are detected by name, not by overlay attributes. */
 static bool take_overlay(const struct step *s, bool mapped)
 {
     struct lower lower = {s->sources[0], mapped ? users_fd : -1};
@@ -139,7 +139,7 @@ static bool take_overlay(const struct step *s, bool mapped)
                          users_are_own() ? ",userxattr" : ",redirect_dir=off");
 }
 
-/* A folder that was renamed is told by an attribute that only the kernel's own root can set, or not at all. */
+/* Redirects of renamed folders are stored in an attribute that only the host's root can set. */
 static bool take_workspace(const struct step *s)
 {
     struct lower lowers[LAYERS_MAX];
@@ -151,7 +151,7 @@ static bool take_workspace(const struct step *s)
     for (int i = 0; i < count; i++) {
         char **layer = s->words + 4 + 3 * i;
         lowers[i].folder = s->sources[2 + i];
-        /* Mostly the one above was written by the same sandbox. */
+        /* The layer above usually belongs to the same sandbox. */
         bool same = i > 0 && strcmp(layer[1], layer[-2]) == 0;
         bool mapped = strcmp(layer[1], layer[2]) != 0;
         lowers[i].userns = same ? lowers[i - 1].userns : mapped ? users_map(layer[1], layer[2]) : -1;
@@ -160,7 +160,7 @@ static bool take_workspace(const struct step *s)
                          users_are_own() ? ",userxattr" : ",redirect_dir=on");
 }
 
-/* The number of a user; that of who is not root is left as it is. */
+/* Parses a user id; without root the owner is left unchanged. */
 static uid_t owner(const char *word)
 {
     return users_are_own() ? (uid_t)-1 : (uid_t)strtoul(word, NULL, 10);
@@ -170,7 +170,7 @@ static bool take_make(const struct step *s)
 {
     struct stat like;
     bool given = s->count > 6;
-    if (given && access(s->words[1], F_OK) == 0) return true; /* and what it is like may be gone */
+    if (given && access(s->words[1], F_OK) == 0) return true; /* its model may be gone */
     if (given && !disk_stat(s->words[5], &like)) return false;
     return folder_make(s->words[1], (mode_t)strtoul(s->words[2], NULL, 8), owner(s->words[3]), owner(s->words[4]),
                        given ? &like : NULL, given ? (uid_t)strtoul(s->words[6], NULL, 10) : 0);
@@ -193,7 +193,7 @@ static int take_remove(const struct step *s)
     return 0;
 }
 
-/* Steps that build the root. True when it was one. */
+/* Takes a step that assembles the root; returns false for any other step. */
 static bool take_mount_step(struct plan *plan, const struct step *s)
 {
     struct mount_options options = {has(s, "ro"), has(s, "mapped"), has(s, "deep"), false};
@@ -255,7 +255,7 @@ static bool take_mount_step(struct plan *plan, const struct step *s)
     fail("%s %s %s", s->words[0], s->count > 1 ? s->words[1] : "", s->count > 2 ? s->words[2] : "");
 }
 
-/* The other user is for mounts; a sandbox has none but its root. */
+/* The subordinate user is only for mounts; the sandbox has no user but its root. */
 static void take_enter(void)
 {
     if (users_have_other()) users_fd = users_make("0", "0", "1");
@@ -275,7 +275,7 @@ static void take_step(struct plan *plan, struct step *s)
     if (is(s, "cgroup", 1)) {
         if (!group_join(s->words[1])) fail("cannot join %s", s->words[1]);
     } else if (is(s, "score", 1)) {
-        write_text("/proc/self/oom_score_adj", s->words[1]); /* who may not lower it keeps what it has */
+        write_text("/proc/self/oom_score_adj", s->words[1]); /* without permission the nice value stays */
     } else if (is(s, "priority", 1)) {
         int value = atoi(s->words[1]);
         if (setpriority(PRIO_PROCESS, 0, value) != 0 && errno != EACCES && errno != EPERM)
@@ -308,7 +308,7 @@ static void take_step(struct plan *plan, struct step *s)
         if (variables == ENVIRONMENT_MAX) fail("too many variables");
         environment[variables++] = s->words[1];
     } else if (is(s, "loose", 0) || is(s, "kept", 2)) {
-        /* for who waits */
+        /* for the client */
     } else if (is(s, "join", 1)) {
         users_join(s->words[1]);
     } else if (is(s, "push", 9)) {

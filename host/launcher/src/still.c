@@ -42,7 +42,7 @@ static ssize_t read_text(int proc, const char *path, char *text, size_t room)
     return (ssize_t)length;
 }
 
-/* Calls `each` for the numbers that name something in a folder of /proc, until it says that it has seen enough. */
+/* Calls `each` for every numeric name in a folder of /proc until it returns true. */
 typedef bool visitor(void *context, int folder, const char *name);
 
 static bool each_number(int proc, const char *path, visitor *each, void *context)
@@ -91,7 +91,7 @@ static bool stop(struct still *s, pid_t pid, uint64_t until)
     snprintf(name, sizeof name, "%d", (int)pid);
     bool runs_now = process_stat_read(s->proc, name, &seen) && !strchr("TZXx", seen.state);
     s->starts[s->count] = seen.start;
-    s->pids[s->count] = pid; /* also one that has ended: nobody reaps it meanwhile, and it is seen again */
+    s->pids[s->count] = pid; /* includes zombies: they are not reaped in the meantime and are seen again */
     s->ours[s->count++] = runs_now;
     if (!runs_now) return true;
     if (!process_signal(s->proc, pid, s->starts[s->count - 1], SIGSTOP)) return errno == ESRCH;
@@ -127,7 +127,7 @@ bool still_begin(struct still *s, pid_t first, char *why, size_t room)
     struct family f = {s, now_ns() + PATIENCE_NS, false, true};
     s->count = 0;
     f.failed = !stop(s, first, f.until);
-    /* An orphan goes to somebody who was looked at before, so look until nobody is new. */
+    /* Orphans move to a process that was scanned before, so scan until nothing new appears. */
     while (f.grew && !f.failed) {
         f.grew = false;
         f.failed = now_ns() > f.until;
@@ -158,7 +158,7 @@ static bool note_children(void *context, int tasks, const char *name)
     return false;
 }
 
-/* Nobody knows any more who was stopped before. */
+/* It is not known which processes were stopped before. */
 void still_wake(struct still *s, pid_t first)
 {
     char path[64];
@@ -178,7 +178,7 @@ void still_wake(struct still *s, pid_t first)
     still_end(s);
 }
 
-/* ---- looking ------------------------------------------------------------------------------------------- */
+/* ---- finding users of a mount -------------------------------------------------------------------------- */
 
 struct look {
     uint64_t mount, device;
@@ -192,7 +192,7 @@ static bool is_in(const struct look *l, int folder, const char *link)
     return statx(folder, link, 0, STATX_MNT_ID, &about) == 0 && about.stx_mnt_id == l->mount;
 }
 
-/* Who watches files of the same file system may watch those. */
+/* An inotify instance on the same file system may watch these files. */
 static bool watches(const struct look *l, int descriptors, const char *name)
 {
     char target[64], path[64], *text;
@@ -225,7 +225,7 @@ static bool beneath(const char *path, const char *folder)
     return strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\n' || path[length] == 0);
 }
 
-/* A mapping that is shared shows what others write to the file; one of its own, like a program's, need not. */
+/* A shared mapping makes later writes to the file visible; a private one, such as a program's, does not. */
 static bool maps(const struct look *l, int proc, const char *path)
 {
     int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
@@ -240,7 +240,7 @@ static bool maps(const struct look *l, int proc, const char *path)
     return found;
 }
 
-/* A socket with a name is a file that nobody has open. */
+/* A bound socket is a file that no process has open. */
 static bool listens(const struct look *l, int proc, const char *path)
 {
     int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);

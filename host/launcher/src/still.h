@@ -1,4 +1,4 @@
-/* All processes of a sandbox, stopped for a moment, and what of a mount they use. */
+/* Stops all processes of a sandbox for a moment and finds those that use a mount. */
 #ifndef ISOLA_STILL_H
 #define ISOLA_STILL_H
 
@@ -10,24 +10,27 @@
 enum { STILL_MAX = 4096 };
 
 struct still {
-    int proc; /* /proc, as the host sees processes */
+    int proc; /* /proc of the host */
     int count;
     pid_t pids[STILL_MAX];
-    uint64_t starts[STILL_MAX]; /* tells a process from a later one of the same pid; 0: it has ended */
-    bool ours[STILL_MAX];       /* stopped by us, and not by somebody before */
+    uint64_t starts[STILL_MAX]; /* start times, which tell reused pids apart; 0 when the process has ended */
+    bool ours[STILL_MAX];       /* stopped by the launcher and not before */
 };
 
 /*
- * Stops a process and all that descends from it, parents before their children, so that nobody sees a stopped child.
- * False with a sentence in `why` when that takes too long; then, too, still_end lets them go on.
+ * Stops a process and all its descendants, parents first, so that no parent observes a stopped child. Returns false
+ * with a message in `why` on timeout; call quiesce_end in either case to continue them.
  */
 bool still_begin(struct still *s, pid_t first, char *why, size_t room);
 void still_end(struct still *s);
 
-/* Lets the processes beneath `first` go on that somebody else stopped who is gone. */
+/* Continues the processes below `first` that a killed launcher left stopped. */
 void still_wake(struct still *s, pid_t first);
 
-/* Tells who works in a mount or has something of it open, in a sentence; false for nobody. */
+/*
+ * Describes in `who` a process that has its working directory or an open file in a mount; returns false if there is
+ * none.
+ */
 bool still_uses(const struct still *s, uint64_t mount, uint64_t device, const char *path, char *who, size_t room);
 
 #endif

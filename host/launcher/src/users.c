@@ -18,7 +18,7 @@
 
 static bool own_namespace, has_other;
 
-/* Maps the users and groups of a process that is alone in a user namespace, and opens that namespace. */
+/* Maps the users and groups of the only process of a user namespace, and opens that namespace. */
 static int map_all(pid_t holder, const char *inside, const char *outside, const char *count)
 {
     char path[64], line[128];
@@ -32,8 +32,8 @@ static int map_all(pid_t holder, const char *inside, const char *outside, const 
 }
 
 /*
- * Its maker is born in it and gone at once; it is not our child but our parent's, who does not wait for it, so nobody
- * waits here until it has run or ended.
+ * The creator exits immediately. It is a child of the launcher's parent, which does not wait for it, so this process
+ * does not block.
  */
 int users_make(const char *inside, const char *outside, const char *count)
 {
@@ -52,14 +52,14 @@ int users_make(const char *inside, const char *outside, const char *count)
     return users;
 }
 
-/* A quarter of what the machine allows one of its users, and no less than a few programs need. */
+/* A quarter of what the host allows one user, but at least what a few programs need. */
 static bool limit_one(const char *name, const char *machine, long least)
 {
     char path[96], text[32] = "";
     int fd = open(machine, O_RDONLY | O_CLOEXEC);
     if (fd >= 0) {
         ssize_t ignored = read(fd, text, sizeof text - 1);
-        (void)ignored; /* then it is the least */
+        (void)ignored; /* then the minimum applies */
         close(fd);
     }
     long quarter = strtol(text, NULL, 10) / 4;
@@ -68,17 +68,17 @@ static bool limit_one(const char *name, const char *machine, long least)
     return write_text(path, text);
 }
 
-/* Of the user namespace we are in; the kernel lets its root lower them. */
+/* Limits of the current user namespace, which its root may lower. */
 static bool limit(void)
 {
     return limit_one("max_inotify_instances", "/proc/sys/fs/inotify/max_user_instances", 16)
            && limit_one("max_inotify_watches", "/proc/sys/fs/inotify/max_user_watches", 4096);
 }
 
-/* As root of the limited namespace: makes one in it that has the same users, and tells its descriptor. */
+/* Runs as root of the limited namespace: creates a namespace with the same users in it and sends its descriptor. */
 static int make_within(int limited, const char *count)
 {
-    /* Dumpable, because others' files in /proc are the machine's root's. */
+    /* Dumpable, because /proc files of other processes belong to the host's root. */
     if (setns(limited, CLONE_NEWUSER) != 0 || setresgid(0, 0, 0) != 0 || setresuid(0, 0, 0) != 0
         || prctl(PR_SET_DUMPABLE, 1) != 0 || !limit())
         return -1;
@@ -101,7 +101,7 @@ int users_make_limited(const char *outside, const char *count)
 {
     int told[2], users = -1, error = 0, limited = users_make("0", outside, count);
     if (pipe2(told, O_CLOEXEC) != 0) fail("cannot make a pipe");
-    /* Which user namespace a process is in can be changed only once; descriptors are ours as well. */
+    /* A process can enter a user namespace only once; its descriptors are shared. */
     struct clone_args arguments = {.flags = CLONE_FILES, .exit_signal = SIGCHLD};
     pid_t child = (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
     if (child < 0) fail("cannot make a process");
@@ -141,7 +141,7 @@ void users_become_root(bool limited)
     own_namespace = true;
 }
 
-/* Begins newuidmap or newgidmap, which may map what its caller was given. */
+/* Starts newuidmap or newgidmap, which may map the ranges its caller was assigned. */
 static pid_t map_by(const char *program, pid_t target, unsigned self, const char *other)
 {
     char pid[16], own[16];
@@ -162,8 +162,8 @@ static bool has_succeeded(pid_t child)
 }
 
 /*
- * The same with another user beside root. Those programs have to be outside of the namespace: a process that is there
- * before it waits until it is made.
+ * Likewise with a subordinate user next to root. newuidmap and newgidmap must run outside the namespace: a process
+ * started before waits until it exists.
  */
 void users_become_root_beside(const char *uid, const char *gid, bool limited)
 {
@@ -197,13 +197,13 @@ bool users_have_other(void)
     return has_other;
 }
 
-/* Only who opens files is another: the capabilities over files go with that, those over mounts stay. */
+/* Changes only the file system ids: capabilities over files are lost, those over mounts stay. */
 bool users_act_as_other(bool on)
 {
     enum { OTHER = 1 };
     setfsgid(on ? OTHER : 0);
     setfsuid(on ? OTHER : 0);
-    prctl(PR_SET_DUMPABLE, 1); /* files of ours in /proc stay ours */
+    prctl(PR_SET_DUMPABLE, 1); /* so that /proc files of this process remain its own */
     return setfsuid((uid_t)-1) == (on ? OTHER : 0) && setfsgid((gid_t)-1) == (on ? OTHER : 0);
 }
 
