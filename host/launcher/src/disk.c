@@ -18,7 +18,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "basics.h"
+#include "common.h"
 #include "mounts.h"
 
 /*
@@ -45,7 +45,7 @@ static bool close_after(int fd, bool ok)
     return ok;
 }
 
-bool disk_own_mounts(void)
+bool disk_unshare_mounts(void)
 {
     if (own_mounts) return true;
     own_mounts = unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
@@ -179,11 +179,11 @@ static int find_disk(const struct stat *s)
     return -1;
 }
 
-static int note_disk(const struct stat *s, const char *path)
+static int record_disk(const struct stat *s, const char *path)
 {
     errno = E2BIG;
     if (mounted == DISKS_MAX) return -1;
-    int root = high(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
+    int root = move_fd_up(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (root < 0) return -1;
     disks[mounted].device = s->st_dev;
     disks[mounted].inode = s->st_ino;
@@ -194,11 +194,11 @@ static int note_disk(const struct stat *s, const char *path)
 bool disk_mount(const char *image, const char *model, const char *path, const char *options)
 {
     struct stat s;
-    if (!disk_own_mounts()) return false;
+    if (!disk_unshare_mounts()) return false;
     int fd = open(image, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) fd = make_image(image, model);
     if (fd < 0) return false;
-    bool ok = fstat(fd, &s) == 0 && mount_image(fd, path, options) && note_disk(&s, path) >= 0;
+    bool ok = fstat(fd, &s) == 0 && mount_image(fd, path, options) && record_disk(&s, path) >= 0;
     return close_after(fd, ok);
 }
 
@@ -225,9 +225,9 @@ static bool find_layer(const char *path, struct layer *layer)
     int fd = name ? open(image, O_RDWR | O_NOFOLLOW | O_CLOEXEC) : -1;
     if (fd < 0) return !name || errno == ENOENT;
     snprintf(layer->within, sizeof layer->within, "layers/%.255s", name + 1);
-    if (disk_own_mounts() && fstat(fd, &s) == 0 && (layer->root = find_disk(&s)) < 0
+    if (disk_unshare_mounts() && fstat(fd, &s) == 0 && (layer->root = find_disk(&s)) < 0
         && mount_image(fd, path, DISK_OPTIONS))
-        layer->root = note_disk(&s, path);
+        layer->root = record_disk(&s, path);
     return close_after(fd, layer->root >= 0);
 }
 
@@ -238,7 +238,7 @@ bool disk_stat(const char *path, struct stat *s)
     return layer.root < 0 ? stat(path, s) == 0 : fstatat(layer.root, layer.within, s, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-bool disk_reveal(const char *path)
+bool disk_mount_layer(const char *path)
 {
     struct layer layer;
     if (!find_layer(path, &layer)) return false;

@@ -17,7 +17,7 @@
  * Unshares the mount namespace unless that was done before. This and the functions below return false and set errno on
  * failure.
  */
-bool disk_own_mounts(void);
+bool disk_unshare_mounts(void);
 
 /*
  * Mounts the file system in `image` on the folder `path`. A missing image is created atomically as a copy of `model`.
@@ -28,7 +28,7 @@ bool disk_mount(const char *image, const char *model, const char *path, const ch
  * Mounts the files of a layer on its folder `tree` if they are in a disk. Such a folder is empty; next to it, `disk` is
  * a hard link to the image, which holds the files at layers/NAME. Does nothing for other paths.
  */
-bool disk_reveal(const char *path);
+bool disk_mount_layer(const char *path);
 
 /* Returns the status of such a folder, or of any other. */
 bool disk_stat(const char *path, struct stat *s);

@@ -10,7 +10,7 @@
 
 enum { RANGE = 65536 }; /* the ids of a sandbox */
 
-static uid_t moved(uid_t id, uid_t from, uid_t to)
+static uid_t shift_id(uid_t id, uid_t from, uid_t to)
 {
     return id >= from && id - from < RANGE ? to + (id - from) : to;
 }
@@ -20,7 +20,8 @@ bool folder_make(const char *path, mode_t mode, uid_t uid, gid_t gid, const stru
     if (mkdir(path, 0700) != 0) return errno == EEXIST;
     if (!like) return (uid == (uid_t)-1 || lchown(path, uid, gid) == 0) && chmod(path, mode) == 0;
     struct timespec times[2] = {like->st_atim, like->st_mtim};
-    return (uid == (uid_t)-1 || lchown(path, moved(like->st_uid, first, uid), moved(like->st_gid, first, gid)) == 0)
+    return (uid == (uid_t)-1
+            || lchown(path, shift_id(like->st_uid, first, uid), shift_id(like->st_gid, first, gid)) == 0)
            && chmod(path, like->st_mode & 07777) == 0 && utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
@@ -34,7 +35,8 @@ bool folder_untouched(const char *path, uid_t owner, const struct stat *like, ui
     if (entries) closedir(entries);
     return empty && stat(path, &now) == 0 && now.st_mode == like->st_mode
            && (owner == (uid_t)-1
-               || (now.st_uid == moved(like->st_uid, first, owner) && now.st_gid == moved(like->st_gid, first, owner)));
+               || (now.st_uid == shift_id(like->st_uid, first, owner)
+                   && now.st_gid == shift_id(like->st_gid, first, owner)));
 }
 
 /* ---- removing ------------------------------------------------------------------------------------------ */

@@ -74,14 +74,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "afterwards.h"
-#include "basics.h"
-#include "groups.h"
+#include "cgroup_cleanup.h"
+#include "common.h"
+#include "cgroups.h"
 #include "plan.h"
 #include "ready.h"
 #include "steps.h"
 
-static _Noreturn void follow(struct plan *plan, int report, int errors)
+static _Noreturn void run_boot(struct plan *plan, int report, int errors)
 {
     setsid();
     signal(SIGPIPE, SIG_DFL);
@@ -91,23 +91,23 @@ static _Noreturn void follow(struct plan *plan, int report, int errors)
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (null >= 0) dup2(null, 0);
     /* The plan assigns descriptors 3 to 9; inherited ones must not reach the program. */
-    for (int fd = 3; fd < OUT_OF_THE_WAY; fd++) close(fd);
-    steps_take(plan);
+    for (int fd = 3; fd < FIRST_PRIVATE_FD; fd++) close(fd);
+    steps_run(plan);
 }
 
-static _Noreturn void answer(struct plan *plan)
+static _Noreturn void run_and_answer(struct plan *plan)
 {
     answer_failures();
     dup2(1, 2);
-    steps_take(plan);
+    steps_run(plan);
 }
 
 /* Continues after the client has disconnected: the sandbox may be stopped at that moment. */
-static _Noreturn void push_layer(struct plan *plan)
+static _Noreturn void run_detached(struct plan *plan)
 {
     setsid();
     signal(SIGPIPE, SIG_IGN);
-    answer(plan);
+    run_and_answer(plan);
 }
 
 /*
@@ -116,7 +116,7 @@ static _Noreturn void push_layer(struct plan *plan)
 static int merge_layers(struct plan *plan)
 {
     const struct timespec pause = {0, 100000000};
-    pid_t wants = getppid(), ended;
+    pid_t client = getppid(), ended;
     sigset_t children;
     int status;
     sigemptyset(&children);
@@ -129,10 +129,10 @@ static int merge_layers(struct plan *plan)
     }
     if (child == 0) {
         setpriority(PRIO_PROCESS, 0, 10); /* yield to latency-sensitive work */
-        answer(plan);
+        run_and_answer(plan);
     }
     while ((ended = waitpid(child, &status, WNOHANG)) == 0) {
-        if (getppid() != wants) return 1;
+        if (getppid() != client) return 1;
         sigtimedwait(&children, NULL, &pause);
     }
     return ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
@@ -144,7 +144,7 @@ static bool ends_with(const struct plan *plan, const char *verb)
 }
 
 /* Executes one plan of `length` bytes. */
-static int launch(size_t length)
+static int run_plan(size_t length)
 {
     static struct plan plan;
     const char *problem = plan_read(0, length, &plan);
@@ -155,26 +155,26 @@ static int launch(size_t length)
     }
     if (ends_with(&plan, "push") || ends_with(&plan, "mend") || ends_with(&plan, "untouched")
         || ends_with(&plan, "remove"))
-        push_layer(&plan);
+        run_detached(&plan);
     if (ends_with(&plan, "merge")) return merge_layers(&plan);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, report) != 0 || pipe2(errors, O_CLOEXEC) != 0
         || setsockopt(report[0], SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) != 0) {
         printf("error %s\n", strerror(errno));
         return 1;
     }
-    pid_t child = group_fork(&plan);
+    pid_t child = cgroup_fork(&plan);
     if (child < 0) {
         printf("error %s\n", strerror(errno));
         return 1;
     }
-    if (child == 0) follow(&plan, high(report[1]), high(errors[1]));
+    if (child == 0) run_boot(&plan, move_fd_up(report[1]), move_fd_up(errors[1]));
     close(report[1]);
     close(errors[1]);
     return ready_await(report[0], errors[0], &plan, child);
 }
 
 /* The length precedes the plan, because the client keeps its end open to read the answer. */
-static int launch_for(int connection)
+static int serve_connection(int connection)
 {
     uint8_t length[4];
     struct ucred peer = {0};
@@ -184,37 +184,37 @@ static int launch_for(int connection)
     close(connection);
     if (getsockopt(0, SOL_SOCKET, SO_PEERCRED, &peer, &room) != 0 || peer.uid != geteuid()) return 1;
     if (recv(0, length, sizeof length, MSG_WAITALL) != (ssize_t)sizeof length) return 1;
-    return launch((size_t)length[0] << 24 | (size_t)length[1] << 16 | (size_t)length[2] << 8 | length[3]);
+    return run_plan((size_t)length[0] << 24 | (size_t)length[1] << 16 | (size_t)length[2] << 8 | length[3]);
 }
 
 /* Serves until standard input closes, which happens when the server exits. */
 static int serve(const char *path)
 {
-    int listener = listening(path);
-    struct pollfd watched[3] = {{0, POLLIN, 0}, {listener, POLLIN, 0}, {afterwards_open(), POLLIN, 0}};
+    int listener = listen_on(path);
+    struct pollfd watched[3] = {{0, POLLIN, 0}, {listener, POLLIN, 0}, {cleanup_open(), POLLIN, 0}};
     printf("ready\n");
     fflush(stdout);
     signal(SIGCHLD, SIG_IGN); /* children are not waited for */
     while (poll(watched, 3, -1) >= 0 || errno == EINTR) {
-        if (watched[2].revents) afterwards_note();
+        if (watched[2].revents) cleanup_receive();
         if (watched[0].revents) break;
         int connection = watched[1].revents ? accept4(listener, NULL, NULL, SOCK_CLOEXEC) : -1;
         if (connection < 0) continue;
         pid_t child = fork();
         if (child == 0) {
             close(listener);
-            return launch_for(connection);
+            return serve_connection(connection);
         }
         if (child < 0) dprintf(connection, "error %s\n", strerror(errno));
         close(connection);
     }
     unlink(path);
     close(listener);
-    afterwards_stay();
+    cleanup_detach();
     return 0;
 }
 
 int main(int count, char **words)
 {
-    return count == 3 && strcmp(words[1], "serve") == 0 ? serve(words[2]) : launch(PLAN_MAX);
+    return count == 3 && strcmp(words[1], "serve") == 0 ? serve(words[2]) : run_plan(PLAN_MAX);
 }

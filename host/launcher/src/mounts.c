@@ -47,12 +47,12 @@ struct how {
 };
 enum { IN_ROOT = 0x10, NO_MAGICLINKS = 0x02, NO_SYMLINKS = 0x04, NO_XDEV = 0x01 };
 
-enum { COPY_MAX = 1 << 20 }; /* mode of a file */
+enum { COPY_MAX = 1 << 20 }; /* size of a copied file */
 
 static int root_fd = -1;
 static int empty_file = -1;
 static int empty_folder = -1;
-static int layers;    /* mount points for overlay layers, next to the root */
+static int layers;    /* number of mount points for overlay layers, next to the root */
 static bool reserved; /* the mounts of the spec are done; the launcher's own follow */
 
 static int set_attributes(int fd, struct attributes *attributes, bool recursive)
@@ -331,8 +331,8 @@ bool stage_devices(uid_t owner)
 bool stage_mask(const char *path)
 {
     int there = open_inside(path, O_PATH);
-    /* A device the launcher cannot reach is skipped: the user that owns the mounts above cannot reach it either. */
-    if (there < 0) return errno == ENOENT || errno == ENOTDIR || (errno == EACCES && users_have_other());
+    /* A path that the launcher cannot reach is unreachable for the subordinate user and thus for the sandbox. */
+    if (there < 0) return errno == ENOENT || errno == ENOTDIR || (errno == EACCES && users_have_subordinate());
     struct stat s;
     bool folder = fstat(there, &s) == 0 && S_ISDIR(s.st_mode);
     close(there);
@@ -372,7 +372,7 @@ bool stage_bundle(uid_t owner, const char *config, size_t length)
 bool stage_users(int users)
 {
     char from[64];
-    if (users < 0) return true; /* the working directory keeps it */
+    if (users < 0) return true; /* the launcher is already in it */
     snprintf(from, sizeof from, "/proc/self/fd/%d", users);
     int fd = open(STAGE_USERS, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0400);
     return fd >= 0 && close_after(fd, mount(from, STAGE_USERS, NULL, MS_BIND, NULL) == 0);
@@ -444,9 +444,10 @@ static bool mount_public(const char *folder, const char *path)
     if (point < 0) return is_out_of_reach();
     snprintf(options, sizeof options, "lowerdir=%s:" STAGE "/nothing,userxattr", folder);
     snprintf(at, sizeof at, "/proc/self/fd/%d", point);
-    bool ok = users_act_as_other(true) && mount("isola", at, "overlay", MS_NOSUID | MS_NODEV | MS_RDONLY, options) == 0;
+    bool ok =
+        users_act_as_subordinate(true) && mount("isola", at, "overlay", MS_NOSUID | MS_NODEV | MS_RDONLY, options) == 0;
     int error = errno;
-    users_act_as_other(false);
+    users_act_as_subordinate(false);
     errno = error;
     return close_after(point, ok);
 }

@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "afterwards.h"
-#include "groups.h"
+#include "cgroup_cleanup.h"
+#include "cgroups.h"
 #include "process_signal.h"
 
 enum { ABANDON_ROUNDS = 200, ABANDON_PAUSE_US = 10000 };
@@ -28,7 +28,7 @@ unsigned long long start_time(pid_t pid)
 /*
  * Receives the next message of the sandbox and the pid of its sender, which the kernel reports in the host's numbering.
  */
-static ssize_t hear(int fd, char *text, size_t room, pid_t *who)
+static ssize_t receive(int fd, char *text, size_t room, pid_t *sender_pid)
 {
     union {
         char bytes[CMSG_SPACE(sizeof(struct ucred))];
@@ -41,13 +41,13 @@ static ssize_t hear(int fd, char *text, size_t room, pid_t *who)
         if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
             struct ucred sender;
             memcpy(&sender, CMSG_DATA(c), sizeof sender);
-            *who = sender.pid;
+            *sender_pid = sender.pid;
         }
     return n;
 }
 
 /* Prints the output so far in one line. */
-static void complain(char *text, size_t length)
+static void print_error(char *text, size_t length)
 {
     while (length && (text[length - 1] == '\n' || text[length - 1] == ' ')) length--;
     text[length] = 0;
@@ -69,13 +69,13 @@ static int abandon(const struct plan *plan, pid_t child)
 {
     kill(-child, SIGKILL);
     kill(child, SIGKILL);
-    for (int round = 0; round < ABANDON_ROUNDS && group_kill(plan); round++) usleep(ABANDON_PAUSE_US);
+    for (int round = 0; round < ABANDON_ROUNDS && cgroup_kill(plan); round++) usleep(ABANDON_PAUSE_US);
     return 1;
 }
 
 int ready_await(int report, int errors, const struct plan *plan, pid_t child)
 {
-    char said[700], text[256];
+    char output[700], text[256];
     size_t length = 0;
     const char *namespaces = is_loose(plan) ? "none" : "pid";
     /* The last descriptor is the client's connection: it reports an error when the client has gone. */
@@ -87,25 +87,25 @@ int ready_await(int report, int errors, const struct plan *plan, pid_t child)
             char more[256];
             ssize_t n = read(errors, more, sizeof more);
             if (n <= 0) watched[1].fd = -1;
-            for (ssize_t i = 0; i < n && length < sizeof said - 1; i++) said[length++] = more[i];
+            for (ssize_t i = 0; i < n && length < sizeof output - 1; i++) output[length++] = more[i];
         }
         if (watched[0].fd >= 0 && watched[0].revents) {
-            pid_t who = 0;
-            ssize_t n = hear(report, text, sizeof text - 1, &who);
+            pid_t sender_pid = 0;
+            ssize_t n = receive(report, text, sizeof text - 1, &sender_pid);
             if (n <= 0) {
                 watched[0].fd = -1;
                 continue;
             }
             text[n] = 0;
-            if (strncmp(text, "ready", 5) == 0 && who > 0) {
-                unsigned long long start = start_time(who);
-                afterwards_tell(plan, who, start);
-                printf("ready pid=%d start=%llu namespaces=%s\n", (int)who, start, namespaces);
+            if (strncmp(text, "ready", 5) == 0 && sender_pid > 0) {
+                unsigned long long start = start_time(sender_pid);
+                cleanup_report(plan, sender_pid, start);
+                printf("ready pid=%d start=%llu namespaces=%s\n", (int)sender_pid, start, namespaces);
                 return 0;
             }
-            for (ssize_t i = 0; i < n && length < sizeof said - 1; i++) said[length++] = text[i];
+            for (ssize_t i = 0; i < n && length < sizeof output - 1; i++) output[length++] = text[i];
         }
     }
-    complain(said, length);
+    print_error(output, length);
     return 1;
 }

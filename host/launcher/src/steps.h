@@ -5,6 +5,6 @@
 #include "plan.h"
 
 /* Takes all steps in order; the last one executes another program or exits with an answer. */
-_Noreturn void steps_take(struct plan *plan);
+_Noreturn void steps_run(struct plan *plan);
 
 #endif

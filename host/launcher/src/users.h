@@ -24,10 +24,10 @@ void users_join(const char *pid);
  * Becomes root of a user namespace in which id 1 is a subordinate user and group of the caller, which own nothing on
  * the host.
  */
-void users_become_root_beside(const char *uid, const char *gid, bool limited);
-bool users_have_other(void);
+void users_become_root_with_subordinate(const char *uid, const char *gid, bool limited);
+bool users_have_subordinate(void);
 /* Opens files with the ids of the subordinate user, or of root again. Returns false on failure. */
-bool users_act_as_other(bool on);
+bool users_act_as_subordinate(bool on);
 bool users_are_own(void);
 /* Becomes root of an existing user namespace. */
 void users_enter(int users);

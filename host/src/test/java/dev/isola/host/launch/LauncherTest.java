@@ -102,6 +102,6 @@ final class LauncherTest {
   void aPlanThatIsCutShortIsRefused() throws IOException {
     byte[] whole = new LaunchPlan().step("score", "0").step("dance").encode();
     byte[] cut = java.util.Arrays.copyOf(whole, whole.length - 10);
-    assertThat(launcher.execute(cut, PATIENCE)).contains("the plan is cut short");
+    assertThat(launcher.execute(cut, PATIENCE)).contains("the plan is truncated");
   }
 }

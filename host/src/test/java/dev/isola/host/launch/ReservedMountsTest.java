@@ -67,7 +67,7 @@ final class ReservedMountsTest {
   void aLinkInThePlaceOfTheAgentsDirectoryIsRefused() throws IOException {
     LaunchPlan plan = stage().step("folder", "/workspace", "755", "0", "0");
     assertThat(staged(plan.step("link", "/workspace", "/.isola").step("reserve")))
-        .contains("in the place of /.isola");
+        .contains("occupies /.isola");
   }
 
   @Test

@@ -14,18 +14,18 @@
  * killed, the step `mend` with the same words completes or reverts what it started: it prints "done" if the sandbox has
  * the new workspace, "undone" if it has the old one, or "error WHY".
  */
-#ifndef ISOLA_PUSH_H
-#define ISOLA_PUSH_H
+#ifndef ISOLA_COMMIT_H
+#define ISOLA_COMMIT_H
 
 #include "plan.h"
 
 /* The path of the workspace on the stage. */
-#define PUSHED "/workspace"
+#define STAGED_WORKSPACE "/workspace"
 
 enum { FIRST_RENAME = 6 }; /* index of the first path to rename; the step's sources are the folders of these paths */
 
 /* Take the steps `push` and `mend`; return the exit code. */
-int push(const struct step *s);
-int mend(const struct step *s);
+int commit_layer(const struct step *s);
+int recover_commit(const struct step *s);
 
 #endif

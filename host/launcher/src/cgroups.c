@@ -1,4 +1,4 @@
-#include "groups.h"
+#include "cgroups.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,12 +13,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "basics.h"
+#include "common.h"
 
 /* Missing from some C libraries; the number is the same on all architectures. */
 enum { SYS_PIDFD_SEND_SIGNAL = 424, SYS_PIDFD_OPEN = 434 };
 
-size_t group_folder(const char *procs)
+size_t cgroup_folder_length(const char *procs)
 {
     static const char name[] = "cgroup.procs";
     size_t length = strlen(procs), rest = sizeof name - 1;
@@ -29,10 +29,10 @@ size_t group_folder(const char *procs)
  * Joins a version 1 cgroup. A write to cgroup.procs waits until no process of the host is forking, which can take many
  * milliseconds. A write to `tasks` moves a single thread and does not wait, and the launcher has only one.
  */
-bool group_join(const char *procs)
+bool cgroup_join(const char *procs)
 {
     char tasks[PATH_MAX];
-    size_t folder = group_folder(procs);
+    size_t folder = cgroup_folder_length(procs);
     if (folder > 0 && folder < sizeof tasks - sizeof "tasks") {
         snprintf(tasks, sizeof tasks, "%.*stasks", (int)folder, procs);
         if (write_text(tasks, "0")) return true;
@@ -45,11 +45,11 @@ bool group_join(const char *procs)
  * Forks. The child starts in the plan's version 2 cgroup, for the same reason, and the step counts as done. On kernels
  * without support the child takes the step itself.
  */
-pid_t group_fork(struct plan *plan)
+pid_t cgroup_fork(struct plan *plan)
 {
     for (int i = 0; i < plan->count; i++) {
         struct step *s = &plan->steps[i];
-        size_t folder = s->count == 2 && strcmp(s->words[0], "cgroup") == 0 ? group_folder(s->words[1]) : 0;
+        size_t folder = s->count == 2 && strcmp(s->words[0], "cgroup") == 0 ? cgroup_folder_length(s->words[1]) : 0;
         char path[PATH_MAX];
         struct statfs about;
         if (folder == 0 || folder >= sizeof path) continue;
@@ -85,7 +85,7 @@ static bool kill_member(const char *list, pid_t pid)
     return killed;
 }
 
-bool group_kill(const struct plan *plan)
+bool cgroup_kill(const struct plan *plan)
 {
     bool any = false;
     for (int i = 0; i < plan->count; i++) {
