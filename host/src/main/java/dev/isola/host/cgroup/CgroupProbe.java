@@ -13,9 +13,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Finds out where groups can be made and what can be limited there, by making one and removing it
- * again. Permissions, delegation, namespaces and read-only mounts all have a say, so looking is not
- * enough.
+ * Finds out where groups can be created and what can be limited there by creating and removing a
+ * temporary one. Permissions, delegation, namespaces and read-only mounts all matter, so reading
+ * attributes is not enough.
  */
 final class CgroupProbe {
   static final Set<LimitKind> KINDS = Set.of(LimitKind.MEMORY, LimitKind.CPU, LimitKind.THREADS);
@@ -24,7 +24,7 @@ final class CgroupProbe {
 
   private static final String PREFIX = "isola-trial-";
 
-  /** A trial takes milliseconds. */
+  /** A probe takes milliseconds, so groups of this age were left behind by a crash. */
   private static final Duration STALE_AGE = Duration.ofMinutes(10);
 
   private final String name =
@@ -32,7 +32,7 @@ final class CgroupProbe {
 
   private CgroupProbe() {}
 
-  /** Returns the places that are needed: each limit once, and one that can freeze. */
+  /** Returns the locations that are needed: each limit once, and one that can freeze. */
   static List<CgroupLocation> locations(List<Hierarchy> hierarchies) {
     StaleCgroups.remove(hierarchies, name -> name.startsWith(PREFIX), STALE_AGE);
     CgroupProbe trial = new CgroupProbe();
@@ -40,8 +40,8 @@ final class CgroupProbe {
     hierarchies.stream()
         .filter(Hierarchy::unified)
         .forEach(hierarchy -> trial.bestLocation(hierarchy).ifPresent(places::add));
-    // The unified hierarchy freezes, kills and measures processor time even where every controller
-    // is of version 1.
+    // The unified hierarchy freezes, kills and accounts CPU time even if all controllers use
+    // version 1.
     boolean freezes = places.stream().anyMatch(CgroupLocation::canFreeze);
     boolean measures = !places.isEmpty();
     for (Hierarchy hierarchy : hierarchies) {
@@ -57,7 +57,7 @@ final class CgroupProbe {
     return List.copyOf(places);
   }
 
-  /** Returns the first spot at which everything works that works at all. */
+  /** Returns the first location at which all available limits work, or the one with the most. */
   private Optional<CgroupLocation> bestLocation(Hierarchy hierarchy) {
     Optional<CgroupLocation> best = Optional.empty();
     for (Path spot : hierarchy.candidateParents()) {
@@ -84,7 +84,7 @@ final class CgroupProbe {
   }
 
   private Optional<CgroupLocation> probe(Hierarchy hierarchy, Path spot) {
-    // Who may not write here may not move processes from here down either.
+    // Without write access to this group, its processes cannot be moved to a child either.
     if (!Files.isWritable(spot) || !Files.isWritable(spot.resolve("cgroup.procs"))) {
       return Optional.empty();
     }
@@ -106,7 +106,7 @@ final class CgroupProbe {
       if (!Cpuset.inherit(hierarchy, spot, group)) {
         return Optional.empty();
       }
-      // Beneath a group that shares controllers with its own processes nobody can join.
+      // No process can join a child of a group that shares controllers with its own processes.
       if (KernelFile.read(group.resolve("cgroup.type")).equals("domain invalid")) {
         return Optional.empty();
       }
@@ -128,7 +128,7 @@ final class CgroupProbe {
     }
   }
 
-  /** Returns what the kernel says against a limit; empty when it takes it. */
+  /** Returns why the kernel rejects a limit; empty if it accepts it. */
   static Optional<String> refusal(IoLimit limit, CgroupLocation place) {
     Path group = place.parent().resolve(new CgroupProbe().name);
     try {
@@ -148,7 +148,7 @@ final class CgroupProbe {
     try {
       Files.deleteIfExists(group);
     } catch (IOException e) {
-      // Nobody was in it, so it can only have been removed by somebody else.
+      // An empty group can only fail to be removed if it was removed concurrently.
     }
   }
 }

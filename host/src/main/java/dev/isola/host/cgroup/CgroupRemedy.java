@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
 
-/** What a person does where not everything can be limited. */
+/** Advice for the operator of a host on which not everything can be limited. */
 final class CgroupRemedy {
   private CgroupRemedy() {}
 

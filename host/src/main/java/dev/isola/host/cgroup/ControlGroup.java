@@ -17,15 +17,16 @@ import java.util.OptionalLong;
 import java.util.Set;
 
 /**
- * The groups of one sandbox: one folder in each hierarchy that is needed, all of one name.
+ * The control groups of one sandbox: one folder of the same name in each hierarchy that is needed.
  *
- * <p>A handle without state. Any process of the installation may use one, also one that did not
- * make the groups; all calls may be repeated, and run beside each other.
+ * <p>A stateless handle. Any process of the installation can use one, including processes that did
+ * not create the groups. All methods are idempotent and safe for concurrent use.
  */
 public final class ControlGroup {
   /**
-   * How many threads a group allows beyond what the spec does, for the agent and its supervisors.
-   * Commands may take them too, and then the agent ends the execution that has most.
+   * Threads that a group allows in addition to the limit of the spec, for the agent and its
+   * supervisors. Commands can use them up, in which case the agent ends the execution with the most
+   * threads.
    */
   public static final int AGENT_THREADS = 64;
 
@@ -41,14 +42,14 @@ public final class ControlGroup {
     this.name = name;
   }
 
-  /** Returns the name of its folders, which bears the instance's id and the sandbox's. */
+  /** Returns the name of the folders, which contains the ids of the instance and the sandbox. */
   public String name() {
     return name;
   }
 
   /**
-   * Makes the groups and sets the limits. Limits that cannot be enforced here are left out. When it
-   * throws, what it made is gone again.
+   * Creates the groups and sets the limits. Limits that cannot be enforced on this host are
+   * skipped. Removes what it created if it throws.
    */
   public void create(ResourceLimits limits) throws IOException {
     List<Path> made = new ArrayList<>();
@@ -59,7 +60,7 @@ public final class ControlGroup {
           Files.createDirectory(group);
           made.add(group);
         } catch (FileAlreadyExistsException e) {
-          // Made before, by us or another.
+          // Created earlier, possibly by another process.
         }
         if (!Cpuset.inherit(place.hierarchy(), place.parent(), group)) {
           throw new IOException(group + " cannot be given the processors of " + place.parent());
@@ -81,9 +82,9 @@ public final class ControlGroup {
   }
 
   /**
-   * Limits what is read and written of a disk, in groups that {@link #create} made.
+   * Limits the disk throughput of groups created by {@link #create}.
    *
-   * @throws IOException where that cannot be limited
+   * @throws IOException if throughput cannot be limited on this host
    */
   public void limitIo(IoLimit limit) throws IOException {
     CgroupLocation place =
@@ -104,7 +105,7 @@ public final class ControlGroup {
     try {
       write(settings, group);
     } catch (NoSuchFileException e) {
-      // Whoever else looks after the parent may have taken the controller away since we tried.
+      // Another manager of the parent group may have withdrawn the controller after the probe.
       if (!place.hierarchy().unified()
           || !new Delegation(place.hierarchy(), place.parent())
               .grant(CgroupSetting.controller(kind))) {
@@ -121,16 +122,16 @@ public final class ControlGroup {
   }
 
   /**
-   * Returns the files through which a process joins: one that writes {@code 0} to each is in, with
-   * whatever it starts from then on. Empty before {@link #create}.
+   * Returns the files through which a process joins: it writes {@code 0} to each of them. Its later
+   * children are members too. Empty before {@link #create}.
    */
   public List<Path> joinFiles() {
     return folders().paths().stream().map(path -> path.resolve("cgroup.procs")).toList();
   }
 
   /**
-   * Returns where the sandbox is to see its groups, as runtimes look for them to size themselves:
-   * the path inside, and the folder on this machine. Empty before {@link #create}.
+   * Returns where the groups appear in the sandbox, where language runtimes look them up to size
+   * themselves: the path inside, mapped to the folder on the host. Empty before {@link #create}.
    */
   public Map<String, Path> views() {
     Map<String, Path> views = new LinkedHashMap<>();
@@ -146,8 +147,8 @@ public final class ControlGroup {
   }
 
   /**
-   * Returns the links beside {@link #views()}: controllers that are mounted together are looked for
-   * by the name of each.
+   * Returns the symbolic links that belong to {@link #views()}: controllers that are mounted
+   * together are looked up under each of their names.
    */
   public Map<String, String> viewLinks() {
     Map<String, String> links = new LinkedHashMap<>();
@@ -163,19 +164,20 @@ public final class ControlGroup {
     return links;
   }
 
-  /** Returns the file whose line {@code oom_kill N} counts those killed for lack of memory. */
+  /**
+   * Returns the file whose line {@code oom_kill N} counts the processes killed for lack of memory.
+   */
   public Optional<Path> memoryEvents() {
     return folders().file("memory.events", "memory.oom_control");
   }
 
-  /** Returns the file whose line {@code max N} counts refused forks. */
+  /** Returns the file whose line {@code max N} counts the forks that failed at the limit. */
   public Optional<Path> processEvents() {
     return folders().file("pids.events");
   }
 
   /**
-   * Stops everybody, and returns when all stand still. When they do not in time, they go on and it
-   * throws.
+   * Freezes all processes and returns when they are frozen. On timeout it thaws them and throws.
    */
   public void freeze(Duration patience) throws IOException {
     Freezer freezer =
@@ -204,7 +206,7 @@ public final class ControlGroup {
     }
   }
 
-  /** Lets everybody go on. */
+  /** Thaws all processes. */
   public void thaw() throws IOException {
     Optional<Freezer> freezer = freezer(folders());
     if (freezer.isPresent()) {
@@ -221,9 +223,9 @@ public final class ControlGroup {
   }
 
   /**
-   * Kills everybody, frozen or not, and returns when nobody is left. Where the kernel cannot kill a
-   * group at once no process can be started in it afterwards, until {@link #create} sets the limits
-   * again.
+   * Kills all processes, frozen or not, and returns when none is left. On kernels without {@code
+   * cgroup.kill} no process can be started in the group afterwards until {@link #create} sets the
+   * limits again.
    */
   public void kill() throws IOException {
     kill(folders(), new PollDeadline(KILL_TIMEOUT));
@@ -241,7 +243,7 @@ public final class ControlGroup {
           preventForks(folders);
           members = folders.members();
         }
-        // Also for those who have joined only some of the groups yet.
+        // Covers processes that have joined only some of the groups.
         members.forEach(pid -> kill(folders, pid));
       }
       thawAll(folders);
@@ -258,7 +260,10 @@ public final class ControlGroup {
     }
   }
 
-  /** Those who fork faster than they are killed must not: no new processes, and nobody moves. */
+  /**
+   * Stops processes that fork faster than they can be killed: sets the process limit to zero and
+   * freezes the group.
+   */
   private static void preventForks(CgroupFolders folders) throws IOException {
     folders.file("pids.max").ifPresent(file -> KernelFile.tryWrite(file, "0"));
     Optional<Freezer> freezer = freezer(folders);
@@ -269,7 +274,7 @@ public final class ControlGroup {
           freezer.get().freeze();
         } while (!freezer.get().isFrozen() && deadline.pause());
       } catch (NoSuchFileException gone) {
-        // Removed meanwhile, so there is nobody left.
+        // The group was removed concurrently, so no process is left.
       }
     }
   }
@@ -282,22 +287,22 @@ public final class ControlGroup {
           freezer.get().thaw();
         }
       } catch (IOException gone) {
-        // Removed meanwhile.
+        // The group was removed concurrently.
       }
     }
   }
 
   private static void kill(CgroupFolders folders, long pid) {
-    // The handle is bound to the process that has the pid now; the look after it says that this is
-    // one of ours.
+    // The handle refers to the current owner of the pid; the check afterwards ensures that this
+    // process is a member.
     ProcessHandle.of(pid)
         .filter(process -> pid != ProcessHandle.current().pid() && folders.contains(pid))
         .ifPresent(ProcessHandle::destroyForcibly);
   }
 
   /**
-   * Kills everybody and removes the groups, whoever made them and however many of them there are.
-   * Returns when nothing is left.
+   * Kills all processes and removes the groups, regardless of which process created them. Returns
+   * when nothing is left.
    */
   public void remove(Duration patience) throws IOException {
     PollDeadline deadline = new PollDeadline(patience);
@@ -311,7 +316,7 @@ public final class ControlGroup {
         folders.delete();
         return;
       } catch (IOException busy) {
-        // The last one may have been seen to end before the kernel let go of it.
+        // The kernel may still hold a group whose last process has just ended.
         if (!deadline.pause()) {
           throw new IOException(
               "the control group " + name + " cannot be removed: " + busy.getMessage(), busy);
@@ -320,7 +325,7 @@ public final class ControlGroup {
     }
   }
 
-  /** Waits until nobody is in the group any more. */
+  /** Waits until the group has no processes. */
   public void awaitEmpty(Duration patience) throws IOException {
     PollDeadline deadline = new PollDeadline(patience);
     while (!folders().members().isEmpty()) {
@@ -330,7 +335,7 @@ public final class ControlGroup {
     }
   }
 
-  /** Returns how many processes were killed for lack of memory since the group was made. */
+  /** Returns the number of processes killed for lack of memory since the group was created. */
   public long outOfMemoryKills() {
     return memoryEvents().map(file -> KernelFile.number(file, "oom_kill").orElse(0)).orElse(0L);
   }
@@ -349,7 +354,7 @@ public final class ControlGroup {
     if (old.isPresent()) {
       return Duration.ofNanos(KernelFile.number(old.get()).orElse(0));
     }
-    // The cpu controller of version 1 has a file of this name without such a line.
+    // In version 1 the cpu controller has a file of this name without that line.
     for (Path path : folders.paths()) {
       OptionalLong micros = KernelFile.number(path.resolve("cpu.stat"), "usage_usec");
       if (micros.isPresent()) {

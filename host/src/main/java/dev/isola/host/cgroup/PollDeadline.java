@@ -5,7 +5,10 @@ import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
-/** The end of a wait. Looks often at first, since most things take well under a millisecond. */
+/**
+ * A timeout with polling. The interval starts short, because most operations take less than a
+ * millisecond.
+ */
 final class PollDeadline {
   private static final long FIRST_NANOS = 50_000;
   private static final long LONGEST_NANOS = 10_000_000;
@@ -17,7 +20,7 @@ final class PollDeadline {
     this.end = System.nanoTime() + patience.toNanos();
   }
 
-  /** Waits a little; tells whether there is time to look again. */
+  /** Waits for the next poll; returns false when the time is up. */
   boolean pause() throws IOException {
     long left = end - System.nanoTime();
     if (left <= 0) {

@@ -12,17 +12,17 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Builds from packages with mmdebstrap, which can do without root, or debootstrap, which cannot.
- * What they make is unpacked like any archive.
+ * Builds from packages with mmdebstrap, which works without root, or debootstrap, which does not.
+ * The result is unpacked like any archive.
  */
 final class DebianSource extends ImageSource {
   private static final Duration TIMEOUT = Duration.ofMinutes(60);
 
-  /** Scripts run in the new root, where programs are not where this machine has them. */
+  /** Scripts run in the new root, whose programs are not in the same places as the host's. */
   private static final String PATH =
       "export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n";
 
-  /** Caches and lists are of no use in an image, and names of this machine none of its business. */
+  /** Removes caches and package lists, which an image does not need, and the names of the host. */
   private static final String CLEAN =
       PATH
           + """
@@ -124,7 +124,7 @@ final class DebianSource extends ImageSource {
 
   private void debootstrap(UnpackContext unpacking) throws IOException {
     Path root = Files.createDirectory(unpacking.work().resolve("debootstrap"));
-    // What it mounts in there goes with its own mount namespace, however it ends.
+    // Its mounts disappear with its own mount namespace, however it ends.
     List<String> words = new ArrayList<>(List.of("--mount", "--propagation", "private"));
     words.add(ExternalTool.find("debootstrap").orElseThrow().toString());
     words.addAll(debootstrapWords(root));

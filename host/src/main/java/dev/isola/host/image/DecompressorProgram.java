@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** What a program makes of a stream: fed from one side, read from the other. */
+/** The output of an external decompression program that is fed from a stream. */
 final class DecompressorProgram extends FilterInputStream {
   private static final int LONGEST_COMPLAINT = 2000;
 
@@ -21,9 +21,7 @@ final class DecompressorProgram extends FilterInputStream {
   private final Thread feeder;
   private final AtomicReference<@Nullable Exception> broken = new AtomicReference<>();
 
-  /**
-   * @param install the package that has the program
-   */
+  /** @param install the Debian package of the program */
   DecompressorProgram(List<String> words, String install, InputStream from) throws IOException {
     this(words.getFirst(), start(words, install), from);
   }
@@ -51,7 +49,7 @@ final class DecompressorProgram extends FilterInputStream {
     try (OutputStream to = process.getOutputStream()) {
       from.transferTo(to);
     } catch (IOException | RuntimeException e) {
-      broken.set(e); // told at the end, unless the program itself says more
+      broken.set(e); // reported at the end unless the program itself fails
     }
   }
 

@@ -22,12 +22,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
- * A program of this machine that does part of the work. It gets the caller's environment: where its
- * registries, proxies and credentials are is between the two of them.
+ * An external program that does part of the work. It inherits the environment, which may configure
+ * its registries, proxies and credentials.
  *
- * @param install the package that has it
- * @param progress is told what it says on the way
- * @param remedy what to do when it fails
+ * @param install the Debian package of the program
+ * @param progress receives its error output
+ * @param remedy what the operator can do if it fails
  */
 record ExternalTool(
     String program, String install, Duration timeout, Consumer<String> progress, String remedy) {
@@ -38,12 +38,12 @@ record ExternalTool(
     this(program, install, patience, progress, "correct that, then try again");
   }
 
-  /** Takes what a program writes. */
+  /** Consumes the output of a program. */
   interface OutputReader {
     void read(InputStream out) throws IOException;
   }
 
-  /** Finds a program, also where only root's are. */
+  /** Finds a program, including those in folders for root. */
   static Optional<Path> find(String program) {
     String path = System.getenv().getOrDefault("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin";
     for (String folder : path.split(":")) {
@@ -55,16 +55,17 @@ record ExternalTool(
     return Optional.empty();
   }
 
-  /** Runs it; it must succeed. What it writes to standard output is thrown away. */
+  /** Runs the program and discards its standard output; throws if it fails. */
   void run(List<String> arguments) throws IOException {
     run(arguments, out -> out.transferTo(OutputStream.nullOutputStream()));
   }
 
   /**
-   * Runs it; it must succeed.
+   * Runs the program; throws if it fails.
    *
-   * @throws dev.isola.spi.error.ProviderUnavailable when it is not there, or with the last it said
-   * @throws dev.isola.spi.error.DeadlineExceeded when it takes too long
+   * @throws dev.isola.spi.error.ProviderUnavailable if it is not installed, or with its last error
+   *     output
+   * @throws dev.isola.spi.error.DeadlineExceeded if it times out
    */
   void run(List<String> arguments, OutputReader output) throws IOException {
     List<String> words = new ArrayList<>();
@@ -110,11 +111,11 @@ record ExternalTool(
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException ending) {
-      // the hook is at work
+      // The JVM is shutting down and runs the hook.
     }
   }
 
-  /** Where a program died in the middle, what it says itself is nearer to the cause. */
+  /** Prefers the error of a program that died over that of its truncated output. */
   private void throwIfToolFailed(Process process, Thread listener, Deque<String> last) {
     try {
       boolean ended = process.waitFor(2, TimeUnit.SECONDS);
@@ -133,11 +134,11 @@ record ExternalTool(
         terminate(process);
       }
     } catch (InterruptedException ended) {
-      // nothing left to watch
+      // The program has ended.
     }
   }
 
-  /** Asks first: a tool that has mounted something takes it away again. */
+  /** Sends SIGTERM first, so that a tool can undo its mounts. */
   private static void terminate(Process process) {
     if (!process.isAlive()) {
       return;
@@ -171,7 +172,7 @@ record ExternalTool(
         }
       }
     } catch (IOException ended) {
-      // with the process
+      // The process has ended.
     }
   }
 

@@ -16,7 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** A folder of this machine that is a root file system. What is mounted in it is left out. */
+/** A folder of the host that is a root file system. Mounts in it are skipped. */
 final class FolderSource extends ImageSource {
   private record Inode(long device, long number) {}
 
@@ -60,7 +60,7 @@ final class FolderSource extends ImageSource {
     void path(String path, Stat stat) throws IOException {
       Inode inode = new Inode(stat.device(), stat.inode());
       if (inode.equals(images)) {
-        return; // an image would hold all others, and itself
+        return; // otherwise the image would contain all images, itself included
       }
       if (stat.isFolder()) {
         put(path, stat, TarEntry.Kind.FOLDER, "");
@@ -116,7 +116,7 @@ final class FolderSource extends ImageSource {
       try {
         Stat stat = NativeFiles.stat(file);
         if (!stat.isFile()) {
-          return; // it was another thing a moment ago
+          return; // replaced since it was listed
         }
         Map<String, byte[]> attributes = new LinkedHashMap<>();
         for (String name : NativeAttributes.names(file)) {

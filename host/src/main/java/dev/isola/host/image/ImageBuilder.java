@@ -14,7 +14,10 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Makes an image in a folder of its own: unpacks, adds what sandboxes need, takes stock. */
+/**
+ * Assembles an image in a folder: unpacks the source, adds mount points and writes manifest and
+ * record.
+ */
 record ImageBuilder(Path folder, Instant now) {
 
   void build(ImageSource source, ImageStore.AddOptions adding) throws IOException {

@@ -8,9 +8,9 @@ import java.util.Collection;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** What an image may be called, and what somebody probably meant. */
+/** Rules for image names, and suggestions for unknown ones. */
 final class ImageName {
-  /** Means the root of this machine itself, so no image bears it. */
+  /** Reserved: stands for the root of the host. */
   static final String HOST = "host";
 
   private static final Pattern PATTERN = Pattern.compile("[a-z0-9][a-z0-9._-]{0,62}");
@@ -26,7 +26,7 @@ final class ImageName {
   /**
    * Returns {@code name}.
    *
-   * @throws dev.isola.spi.error.InvalidRequest when no image may be called that
+   * @throws dev.isola.spi.error.InvalidRequest if it is not a valid image name
    */
   static String requireValid(String name) {
     if (isValid(name)) {

@@ -15,13 +15,13 @@ import java.util.Optional;
 import java.util.Properties;
 import java.util.TreeMap;
 
-/** What is written down about an image, in {@code image.properties} beside its root. */
+/** The metadata of an image, stored in {@code image.properties} next to its root. */
 final class ImageRecord {
   static final String FILE = "image.properties";
 
   private ImageRecord() {}
 
-  /** Reads the image in {@code folder}; empty when there is none. */
+  /** Reads the image in {@code folder}; empty if there is none. */
   static Optional<Image> read(Path folder) throws IOException {
     Properties text = new Properties();
     try (Reader reader = Files.newBufferedReader(folder.resolve(FILE))) {

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** Tells what somebody means who names an image that is not here yet. */
+/** Resolves a reference to an image that is not stored locally. */
 final class ImageReference {
   private static final Pattern TRANSPORT =
       Pattern.compile(
@@ -46,7 +46,7 @@ final class ImageReference {
     return new SkopeoSource("docker://" + reference);
   }
 
-  /** A folder may have a colon in its name; the whole is tried first. */
+  /** Tries the whole text first, because the name of a folder can contain a colon. */
   private static ImageSource layout(String text, String described) {
     int colon = text.lastIndexOf(':');
     if (colon < 0 || Files.isDirectory(Path.of(text))) {

@@ -7,9 +7,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The folders a sandbox mounts something on. They are made while the image can still be written,
- * and each is a real folder that is reached without any link: what is mounted for a sandbox must
- * not land where its image says.
+ * Creates the mount points of a sandbox while the image is still writable. Each is a real folder
+ * that is reached without symbolic links: an image must not redirect mounts.
  */
 final class MountPoints {
   private static final List<String> FOLDERS =

@@ -11,7 +11,7 @@ import java.lang.invoke.MethodHandle;
 import java.util.List;
 import java.util.Optional;
 
-/** Extended attributes of what is open; Java knows only those of users. */
+/** Extended attributes of open files; Java supports only those in the user namespace. */
 final class NativeAttributes {
   private static final int LARGEST_ATTRIBUTE = 65536;
 
@@ -37,7 +37,7 @@ final class NativeAttributes {
         });
   }
 
-  /** Returns the names of a file's extended attributes; none where there are none to be had. */
+  /** Returns the names of a file's extended attributes; empty if they are not supported. */
   static List<String> names(int descriptor) throws IOException {
     return NativeCall.of(
         "listxattr",

@@ -2,7 +2,7 @@ package dev.isola.host.image;
 
 import java.io.IOException;
 
-/** A system call failed; its number of the error is kept. */
+/** A failed system call with its errno. */
 final class NativeException extends IOException {
   private static final long serialVersionUID = 1L;
 

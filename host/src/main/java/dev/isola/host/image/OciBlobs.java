@@ -8,14 +8,14 @@ import java.nio.file.Path;
 import java.util.regex.Pattern;
 
 /**
- * The blobs of an OCI layout, each named by the hash of its content. The hash is taken over the
- * very bytes that are used: a file can change after it was looked at.
+ * The blobs of an OCI layout, each named by the hash of its content. The hash is computed over the
+ * bytes actually used, because a file can change after a separate check.
  */
 record OciBlobs(Path layout) {
   private static final Pattern DIGEST = Pattern.compile("sha256:[0-9a-f]{64}");
   private static final int LARGEST_DOCUMENT = 4 << 20;
 
-  /** What a document says about a blob. */
+  /** A reference to a blob. */
   record Descriptor(String mediaType, String digest, long size) {
     static Descriptor of(OciDocument document) {
       String digest = document.string("digest").orElse("");
@@ -41,7 +41,7 @@ record OciBlobs(Path layout) {
     return OciDocument.parse(what, bytes);
   }
 
-  /** Opens a blob; the caller hashes what it reads, all of it, and calls {@link #verify}. */
+  /** Opens a blob. The caller must read all of it, hash it and call {@link #verify}. */
   InputStream open(Descriptor descriptor) throws IOException {
     Path blob = layout.resolve("blobs").resolve("sha256").resolve(descriptor.digest().substring(7));
     if (!Files.isRegularFile(blob)) {

@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * An image in an OCI layout: the folder with {@code oci-layout}, {@code index.json} and {@code
- * blobs}. Manifest, configuration and layers are held against their digests.
+ * An image in an OCI layout: a folder with {@code oci-layout}, {@code index.json} and {@code
+ * blobs}. Verifies the digests of manifest, configuration and layers.
  */
 final class OciSource extends ImageSource {
   private static final String TAG = "org.opencontainers.image.ref.name";
@@ -73,7 +73,7 @@ final class OciSource extends ImageSource {
     return defaults(config, unpacking.warnings());
   }
 
-  /** Reads the index, and from the ones tagged or all picks those that may be meant. */
+  /** Reads the index of the layout. */
   private OciDocument index() throws IOException {
     Path file = layout.resolve("index.json");
     try {
@@ -120,12 +120,12 @@ final class OciSource extends ImageSource {
         listed.stream()
             .filter(one -> one.object("annotations").flatMap(it -> it.string(TAG)).equals(tag))
             .toList();
-    // A platform may be said as well, when one tag has several manifests.
+    // A tag with several manifests also needs a platform.
     List<OciDocument> fitting = forThisMachine(named);
     return fitting.isEmpty() ? named : fitting;
   }
 
-  /** Of the first that fit, those that say so go before those that say nothing. */
+  /** Returns the manifests for this platform, or those without a platform if there is none. */
   private static List<OciDocument> forThisMachine(List<OciDocument> listed) {
     List<OciDocument> fitting = new ArrayList<>();
     List<OciDocument> silent = new ArrayList<>();

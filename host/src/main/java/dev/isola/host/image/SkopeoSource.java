@@ -6,10 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * An image that skopeo fetches, from a registry or out of an archive. It only copies; unpacking is
- * Isola's own.
- */
+/** An image that skopeo copies from a registry or an archive. Isola unpacks it itself. */
 final class SkopeoSource extends ImageSource {
   private static final Duration TIMEOUT = Duration.ofMinutes(30);
   private static final String TAG = "isola";

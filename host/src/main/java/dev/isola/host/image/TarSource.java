@@ -9,7 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** A tar archive that is a whole root file system. */
+/** A tar archive of a complete root file system. */
 final class TarSource extends ImageSource {
   /** Opens the archive. */
   private interface ArchiveOpener {
@@ -42,7 +42,7 @@ final class TarSource extends ImageSource {
     return ImageDefaults.NONE;
   }
 
-  /** Unpacks an archive that must be whole: there is nothing but its own end to tell. */
+  /** Unpacks an archive and requires its end marker, the only sign that it is complete. */
   static void unpack(InputStream archive, UnpackContext unpacking) throws IOException {
     try (MeteredImageStream bytes =
         new MeteredImageStream(Decompression.of(archive), unpacking.budget(), Optional.empty())) {
@@ -53,7 +53,7 @@ final class TarSource extends ImageSource {
       if (!reader.ended()) {
         throw ArchivePaths.badArchive("the archive was cut off", "its end is missing");
       }
-      bytes.drain(); // a program that writes it must not die of a closed pipe
+      bytes.drain(); // so that the writing program does not fail with a broken pipe
     }
   }
 }

@@ -18,9 +18,9 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Puts entries into a tree. Everything about an entry is hostile: it lands beneath the root,
- * replaces what has its name instead of writing into it, and never goes through a link, of its own
- * archive or of a layer below.
+ * Unpacks entries into a tree. Entries are untrusted: each stays below the root, replaces an
+ * existing path instead of writing into it, and never follows a symbolic link of its own archive or
+ * of a lower layer.
  */
 final class Unpacker implements AutoCloseable {
   private static final int FIRST_UNMAPPED = 65536;
@@ -34,10 +34,12 @@ final class Unpacker implements AutoCloseable {
   private final MemorySegment memory = arena.allocate(BUFFER);
   private final byte[] buffer = new byte[BUFFER];
 
-  /** Folders get their rights and times last: what is put into them would change both. */
+  /**
+   * Modes and times of folders are set last, because entries unpacked into them would change both.
+   */
   private final TreeMap<String, TarEntry> folders = new TreeMap<>();
 
-  /** What the layer at hand brought; whiteouts in it are about the layers below only. */
+  /** Paths of the current layer, which its own whiteouts do not affect. */
   private final Set<String> layer = new HashSet<>();
 
   Unpacker(RootfsTree tree, boolean keepOwners, Budget budget, ImportWarnings notes) {
@@ -47,12 +49,12 @@ final class Unpacker implements AutoCloseable {
     this.warnings = notes;
   }
 
-  /** Begins a new layer on top of what is there. */
+  /** Starts a new layer on top of the existing content. */
   void nextLayer() {
     layer.clear();
   }
 
-  /** Puts one entry in place of whatever is there. */
+  /** Unpacks an entry, replacing what exists at its path. */
   void put(TarEntry entry, InputStream content) throws IOException {
     budget.takeEntry();
     String path = ArchivePaths.normalize(entry.path());
@@ -86,7 +88,7 @@ final class Unpacker implements AutoCloseable {
     }
   }
 
-  /** Makes the folders a path is in where an archive left them out. */
+  /** Creates missing parent folders of a path. */
   private void makeParents(String path, TarEntry entry) throws IOException {
     try {
       tree.requireParent(path);
@@ -128,7 +130,7 @@ final class Unpacker implements AutoCloseable {
     try {
       copy(content, file);
       own(path, entry);
-      // After the owner: changing that takes set-user-id bits and capabilities away.
+      // Must follow chown, which clears setuid bits and capabilities.
       NativeFiles.chmod(file, preserveOwners ? entry.mode() : entry.mode() | 0400);
       attributes(file, path, entry.attributes());
     } finally {
@@ -170,7 +172,7 @@ final class Unpacker implements AutoCloseable {
       return;
     }
     clear(path);
-    // What was there may have been a folder with the link's other end in it.
+    // The replaced path may have been a folder that contained the target.
     if (tree.stat(existing).isEmpty()) {
       throw ArchivePaths.badArchive("a hard link to something that is not there", path);
     }
@@ -191,8 +193,8 @@ final class Unpacker implements AutoCloseable {
   }
 
   /**
-   * Keeps capabilities of programs (root only) and what users note. Anything else means something
-   * to this host's kernel, overlay file systems above all.
+   * Preserves capabilities of programs (root only) and attributes of users. All others have a
+   * meaning for the host's kernel, in particular for overlay file systems.
    */
   private void attributes(int file, String path, Map<String, byte[]> attributes)
       throws IOException {
@@ -216,7 +218,7 @@ final class Unpacker implements AutoCloseable {
         || (attribute.startsWith("user.") && !attribute.startsWith("user.overlay."));
   }
 
-  /** Hides what layers below have at a path; what this layer brought stays. */
+  /** Removes what lower layers have at a path; entries of this layer stay. */
   void whiteout(String name) throws IOException {
     budget.takeEntry();
     String path = ArchivePaths.normalize(name);
@@ -229,7 +231,7 @@ final class Unpacker implements AutoCloseable {
     }
   }
 
-  /** Hides everything that layers below have in a folder; what this layer brought stays. */
+  /** Removes everything that lower layers have in a folder; entries of this layer stay. */
   void opaque(String folder) throws IOException {
     budget.takeEntry();
     String path = ArchivePaths.normalize(folder);
@@ -244,7 +246,7 @@ final class Unpacker implements AutoCloseable {
     }
   }
 
-  /** Tells whether the folder of a path is there; a link in its place is refused. */
+  /** Reports whether the parent of a path exists; rejects a symbolic link in its place. */
   private boolean reachable(String path) throws IOException {
     String parent = ArchivePaths.parent(path);
     Optional<Stat> there = tree.stat(parent);
@@ -254,7 +256,10 @@ final class Unpacker implements AutoCloseable {
     return there.isPresent() && there.get().isFolder();
   }
 
-  /** Returns whether something of this layer is left there. */
+  /**
+   * Removes a path unless it belongs to this layer; returns whether something of this layer is
+   * left.
+   */
   private boolean hide(String path) throws IOException {
     Optional<Stat> there = tree.stat(path);
     if (there.isEmpty()) {
@@ -275,7 +280,7 @@ final class Unpacker implements AutoCloseable {
     return ours;
   }
 
-  /** Makes room at a path: whatever is there goes, with everything beneath it. */
+  /** Removes what is at a path, including everything below it. */
   void clear(String path) throws IOException {
     Optional<Stat> there = tree.stat(path);
     if (there.isPresent() && there.get().isFolder()) {
@@ -289,7 +294,7 @@ final class Unpacker implements AutoCloseable {
     }
   }
 
-  /** Gives folders their owners, rights and times. Call when everything is in its place. */
+  /** Sets owners, modes and times of folders. Must be called last. */
   void finish() throws IOException {
     for (Map.Entry<String, TarEntry> folder : folders.descendingMap().entrySet()) {
       TarEntry entry = folder.getValue();

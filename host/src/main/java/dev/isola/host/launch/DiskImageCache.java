@@ -18,11 +18,11 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Empty file systems, one file for each size that was asked for, of which the launcher makes
- * copies: that takes less than a millisecond, making one takes twenty.
+ * A cache of empty file system images, one per requested size. The launcher copies them, which
+ * takes less than a millisecond; creating one takes twenty.
  */
 final class DiskImageCache {
-  /** So many sizes are kept. */
+  /** The number of images to keep. */
   private static final int MAX_IMAGES = 32;
 
   private static final String UNFINISHED = "unfinished";
@@ -32,14 +32,12 @@ final class DiskImageCache {
   private final Path folder;
   private final ReentrantLock lock = new ReentrantLock();
 
-  /**
-   * @param folder where they are kept
-   */
+  /** @param folder the folder of the cache */
   DiskImageCache(Path folder) {
     this.folder = folder;
   }
 
-  /** Returns the file of a size, made when there is none. */
+  /** Returns the image of a size, creating it if necessary. */
   Path of(DiskSize size) throws IOException {
     Path model = folder.resolve(size.name());
     return Files.exists(model) ? model : make(size, model);
@@ -65,7 +63,7 @@ final class DiskImageCache {
 
   private void write(DiskSize size) throws IOException {
     Path unfinished = folder.resolve(UNFINISHED);
-    Files.deleteIfExists(unfinished); // of a process that was killed
+    Files.deleteIfExists(unfinished); // left behind by a killed process
     try (RandomAccessFile file = new RandomAccessFile(unfinished.toFile(), "rw")) {
       file.setLength(size.bytes());
     }

@@ -11,9 +11,9 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** A program of the host's that isolates sandboxes, and that can be asked small things. */
+/** A program of the host that isolates sandboxes or answers short queries. */
 public record HostProgram(Path path) {
-  /** Also where the path of a service or of an ordinary user does not look. */
+  /** Includes folders that are not on the PATH of services and ordinary users. */
   private static final String USUAL =
       "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -21,10 +21,10 @@ public record HostProgram(Path path) {
   private static final int TIMEOUT_SECONDS = 5;
 
   /**
-   * What it said.
+   * The result of a run.
    *
-   * @param code what it ended with, 128 more than the signal that ended it; -1 when it did not run
-   *     or did not end in time
+   * @param code the exit code, 128 plus the signal if one ended it, or -1 if it did not run or
+   *     timed out
    */
   public record Result(int code, String text) {
     public boolean ok() {
@@ -32,7 +32,7 @@ public record HostProgram(Path path) {
     }
   }
 
-  /** Looks for a program by its name on the path, or takes the absolute path of one. */
+  /** Finds a program by name on the PATH, or by absolute path. */
   public static Optional<HostProgram> find(String name) {
     String path = Optional.ofNullable(System.getenv("PATH")).orElse("") + ":" + USUAL;
     Stream<Path> places =
@@ -47,7 +47,7 @@ public record HostProgram(Path path) {
         .map(HostProgram::new);
   }
 
-  /** Returns a text that changes when the program, or the kernel it runs on, is replaced. */
+  /** Returns a text that changes when the program or the host's kernel is replaced. */
   public String identity() {
     try {
       return String.join(
@@ -61,7 +61,7 @@ public record HostProgram(Path path) {
     }
   }
 
-  /** Runs it to its end, with no input, and returns the beginning of what it says. */
+  /** Runs the program without input and returns the start of its output. */
   public Result run(String... words) {
     List<String> all = new ArrayList<>(List.of(path.toString()));
     all.addAll(List.of(words));

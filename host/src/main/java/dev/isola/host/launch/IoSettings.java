@@ -11,8 +11,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * The operator's limits of what each sandbox reads and writes of the data folder's disk. There are
- * none unless they are set; one that is set and cannot be enforced makes the provider unhealthy.
+ * The operator's limits on the I/O of each sandbox on the disk of the data folder. By default there
+ * are none; a limit that cannot be enforced makes the provider unhealthy.
  *
  * @param bytesPerSecond 0 for no limit
  * @param operationsPerSecond 0 for no limit
@@ -31,9 +31,9 @@ public record IoSettings(long bytesPerSecond, long operationsPerSecond) {
           + " and the data folder is on a file system on a disk";
 
   /**
-   * Reads a provider's settings.
+   * Reads the settings of a provider.
    *
-   * @throws dev.isola.spi.error.SandboxException naming the one that is no number
+   * @throws dev.isola.spi.error.SandboxException if a value is not a number, naming the setting
    */
   public static IoSettings of(ProviderConfig config) {
     return new IoSettings(number(config, BYTES), number(config, OPERATIONS));
@@ -55,7 +55,7 @@ public record IoSettings(long bytesPerSecond, long operationsPerSecond) {
     return bytesPerSecond > 0 || operationsPerSecond > 0;
   }
 
-  /** Returns the limit of sandboxes whose files are in a folder; empty when none is set. */
+  /** Returns the limit for sandboxes with files in a folder; empty if none is configured. */
   Optional<IoLimit> limit(Path folder) throws IOException {
     if (!areSet()) {
       return Optional.empty();
@@ -66,7 +66,9 @@ public record IoSettings(long bytesPerSecond, long operationsPerSecond) {
     return Optional.of(new IoLimit(disk, bytesPerSecond, operationsPerSecond));
   }
 
-  /** Returns why what is set cannot be enforced; empty when it can, or nothing is set. */
+  /**
+   * Returns why the configured limits cannot be enforced; empty if they can or none is configured.
+   */
   Optional<String> obstacle(Path folder, ControlGroups groups) {
     try {
       return limit(folder).flatMap(groups::obstacle);

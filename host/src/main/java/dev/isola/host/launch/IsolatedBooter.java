@@ -59,11 +59,11 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Boots sandboxes that have a root of their own and are isolated by an {@link Isolator}: limits by
- * control groups, files by a staged root, everything else by the agent in it.
+ * Boots sandboxes with a private root, isolated by an {@link Isolator}: control groups enforce
+ * limits, the staged root provides files, and the agent in it does the rest.
  */
 public final class IsolatedBooter implements Booter {
-  /** The image that is the host's own root. */
+  /** The name that stands for the host's root. */
   static final String HOST_IMAGE = "host";
 
   private static final Set<Class<? extends Capability>> CAPABILITIES =
@@ -106,16 +106,12 @@ public final class IsolatedBooter implements Booter {
     this(context, isolator, ForkStepListener.NONE, IoSettings.NONE);
   }
 
-  /**
-   * @param io the operator's limits of input and output
-   */
+  /** @param io the operator's I/O limits */
   public IsolatedBooter(ProviderContext context, Isolator isolator, IoSettings io) {
     this(context, isolator, ForkStepListener.NONE, io);
   }
 
-  /**
-   * @param steps is told how far a fork is
-   */
+  /** @param steps notified of the progress of forks */
   public IsolatedBooter(ProviderContext context, Isolator isolator, ForkStepListener steps) {
     this(context, isolator, steps, IoSettings.NONE);
   }
@@ -206,7 +202,7 @@ public final class IsolatedBooter implements Booter {
       kinds.add(LimitKind.PROCESSES);
     }
     if (isolator.hasOwnKernel() || KernelObjectLimits.areEnforceable()) {
-      kinds.add(LimitKind.KERNEL_OBJECTS); // a kernel of its own has its own
+      kinds.add(LimitKind.KERNEL_OBJECTS); // a kernel in user space has its own objects
     }
     if (isolator.supportsBridge() && bridge.limitsBandwidth()) {
       kinds.add(LimitKind.BANDWIDTH);
@@ -271,7 +267,7 @@ public final class IsolatedBooter implements Booter {
   public AgentProcess boot(BootRequest booting) throws IOException {
     orphans.sweepOnce();
     SandboxId id = booting.spec().id();
-    try (Launcher.Session turn = launcher.open(id)) { // it begins while its plan is made
+    try (Launcher.Session turn = launcher.open(id)) { // starts while the plan is assembled
       byte[] plan = planner.plan(booting);
       save(planFile(booting.folder()), plan);
       return finish(turn, id, booting.folder(), plan, booting.timeout());
@@ -295,7 +291,7 @@ public final class IsolatedBooter implements Booter {
   @Override
   public AgentProcess restart(SandboxId id, SandboxFolder folder, Duration patience)
       throws IOException {
-    // What is left of its last run would hold what the next one needs.
+    // Remaining processes of the previous run would hold resources that the next one needs.
     groups.group(context.instance(), id).awaitEmpty(TIMEOUT);
     byte[] plan = Files.readAllBytes(planFile(folder));
     new Workspace(folder, SandboxUserIds.of(context.instance(), id), layers).clearAnchor();
@@ -401,7 +397,7 @@ public final class IsolatedBooter implements Booter {
       images.release(Files.readString(BootPlanner.imageFile(folder)), id);
     }
     Files.deleteIfExists(
-        new WritableLayer(folder).image()); // the kernel keeps it while forks lie on it
+        new WritableLayer(folder).image()); // the kernel keeps the content while forks use it
     layers.releaseAll(id.value());
     merger.cancelUnused();
   }
@@ -416,7 +412,7 @@ public final class IsolatedBooter implements Booter {
     return folder.path().resolve("plan");
   }
 
-  /** The plan holds the agent's secret: only its owner can read it. */
+  /** Saves a plan, readable only by its owner because it contains the agent's secret. */
   static void save(Path file, byte[] content) throws IOException {
     try (SeekableByteChannel out = Files.newByteChannel(file, NEW, OURS)) {
       out.write(ByteBuffer.wrap(content));

@@ -30,10 +30,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The launcher, standing by: one process of it waits on a socket and forks for each plan, which is
- * quicker than starting a program. It ends with this process, and is started again should somebody
- * have ended it. When sandboxes are left that it booted, a process of it stays until they have
- * ended and removes their control groups.
+ * The launcher process, which listens on a socket and forks for each plan; that is faster than
+ * starting a program. It exits with this process and is restarted on demand. If sandboxes it booted
+ * are still running, a detached process waits for them to end and removes their control groups.
  */
 final class Launcher implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
@@ -46,12 +45,10 @@ final class Launcher implements AutoCloseable {
   private final ReentrantLock lock = new ReentrantLock();
   private volatile @Nullable Instance instance;
 
-  /** One process that listens. */
+  /** A running launcher. */
   private record Instance(Process process, UnixSocketConnector socket) {}
 
-  /**
-   * @param folder where its socket is
-   */
+  /** @param folder the folder of its socket */
   Launcher(InstalledProgram program, Path folder) {
     this.program = program;
     this.folder = folder;
@@ -62,9 +59,9 @@ final class Launcher implements AutoCloseable {
   }
 
   /**
-   * Begins a process that waits for its plan. Closing it ends a boot that is not done.
+   * Starts a process that waits for its plan. Closing the session cancels an unfinished boot.
    *
-   * @throws IOException when none can be begun
+   * @throws IOException if the launcher cannot be reached
    */
   Session open() throws IOException {
     Instance now = instance;
@@ -72,13 +69,13 @@ final class Launcher implements AutoCloseable {
       try {
         return new Session(now.socket().open(TIMEOUT));
       } catch (AgentAbsentException ended) {
-        // It is started again.
+        // The launcher has exited and is restarted below.
       }
     }
     return new Session(start(now).socket().open(TIMEOUT));
   }
 
-  /** Begins the process of a sandbox that is to be booted. */
+  /** Starts the process that will boot a sandbox. */
   Session open(SandboxId id) {
     try {
       return open();
@@ -87,7 +84,7 @@ final class Launcher implements AutoCloseable {
     }
   }
 
-  /** Starts it, unless it runs. */
+  /** Starts the launcher unless it is running. */
   void ensureRunning() throws IOException {
     Instance now = instance;
     if (now == null || !now.process().isAlive()) {
@@ -95,7 +92,7 @@ final class Launcher implements AutoCloseable {
     }
   }
 
-  /** Has one plan followed, and returns what is said of it. */
+  /** Executes a plan and returns the answer. */
   String execute(byte[] plan, Duration patience) throws IOException {
     try (Session turn = open()) {
       return turn.execute(plan, patience);
@@ -107,7 +104,7 @@ final class Launcher implements AutoCloseable {
     try {
       Instance now = instance;
       if (now != null && !now.equals(ended)) {
-        return now; // somebody was quicker
+        return now; // another thread was faster
       }
       String executable = program.path().toString();
       removeStaleSockets();
@@ -140,7 +137,7 @@ final class Launcher implements AutoCloseable {
     }
   }
 
-  /** Does something when it takes too long, unless it is closed before. */
+  /** Runs an action after a timeout unless it is closed before. */
   private static final class Timeout implements AutoCloseable {
     private final CompletableFuture<Boolean> expiry = new CompletableFuture<>();
 
@@ -179,9 +176,9 @@ final class Launcher implements AutoCloseable {
     }
 
     /**
-     * Hands over the plan, and returns the line that is said of it; nothing when nothing was said.
+     * Sends the plan and returns the answer; empty if the process exited without one.
      *
-     * @throws SocketTimeoutException when it takes too long
+     * @throws SocketTimeoutException on timeout
      */
     String execute(byte[] plan, Duration patience) throws IOException {
       try (Timeout late = new Timeout(patience, channel::close)) {
@@ -194,7 +191,7 @@ final class Launcher implements AutoCloseable {
         channel.write(ByteBuffer.allocate(4 + plan.length).putInt(plan.length).put(plan).flip());
         ByteBuffer in = ByteBuffer.allocate(LONGEST_ANSWER);
         while (in.hasRemaining() && channel.read(in) >= 0) {
-          // Until the line is whole and the process has ended.
+          // Until the process has ended, which completes the line.
         }
         return new String(in.array(), 0, in.position(), UTF_8).strip();
       } catch (IOException e) {
@@ -205,7 +202,7 @@ final class Launcher implements AutoCloseable {
       }
     }
 
-    /** Boots a sandbox by a plan, and returns its agent once that listens. */
+    /** Boots a sandbox and returns its agent once that is listening. */
     AgentProcess boot(SandboxId id, byte[] plan, Duration patience) {
       try {
         return AgentStarter.parse(execute(plan, patience), id);
@@ -241,7 +238,7 @@ final class Launcher implements AutoCloseable {
     }
   }
 
-  /** It ends with its input. */
+  /** Stops a launcher by closing its standard input. */
   private static void end(Process process) {
     try {
       process.getOutputStream().close();

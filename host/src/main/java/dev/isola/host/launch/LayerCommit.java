@@ -25,22 +25,20 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Makes what a running sandbox's workspace has now a layer that nobody writes to, with a fresh
- * folder above it for the sandbox. The launcher does it in one go, in a process that does not end
- * with ours: it stops the sandbox's processes, makes the old workspace read only, which the kernel
- * refuses while anybody could write to it, mounts the new one over it and renames the files.
+ * Commits the current content of a running sandbox's workspace as a read-only layer and gives the
+ * sandbox a new upper folder above it. The launcher does this in a process that outlives the
+ * server: it stops the sandbox's processes, makes the old workspace read-only, which the kernel
+ * refuses while files are open for writing, mounts the new one over it and renames the folders.
  *
- * @param provider for errors
+ * @param provider the name of the provider, for errors
  */
 record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launcher launcher) {
-  /** The launcher takes a few more. They are merged long before, unless that is not possible. */
+  /** Below the launcher's own limit. Layers are merged long before, unless merging fails. */
   static final int MAX_LAYERS = 120;
 
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
-  /**
-   * How long, in milliseconds, is waited before a workspace in use is tried again; each twice that.
-   */
+  /** Pauses in milliseconds between retries of a busy workspace; each is twice the previous one. */
   private static final long FIRST_PAUSE = 5;
 
   private static final long LAST_PAUSE = 40;
@@ -49,7 +47,7 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
   private static final Pattern DONE = Pattern.compile("done held=(\\d+)");
   private static final Pattern BUSY = Pattern.compile("busy (.*)");
 
-  /** Where the launcher has the new workspace; see push.h. */
+  /** The path of the new workspace on the stage; see commit.h. */
   private static final String STAGED = "/workspace";
 
   FrozenLayers commit(SandboxId id, SandboxFolder folder, SandboxUserIds users, AgentProcess agent)
@@ -88,7 +86,7 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
     };
   }
 
-  /** Returns the first steps of a plan that changes a sandbox that runs. */
+  /** Returns a plan with the first steps for a running sandbox. */
   private static LaunchPlan newPlan(Workspace workspace, AgentProcess agent) {
     LaunchPlan plan = new LaunchPlan();
     if (!workspace.users().hasRange()) {
@@ -99,10 +97,10 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
     return plan;
   }
 
-  /** Layers that somebody keeps for a while. */
+  /** Layers protected by a lease. */
   private record LeasedLayers(List<String> layers, String leaseId) {}
 
-  /** Keeps the files that a workspace lies on, in as few layers as there are now. */
+  /** Leases the lower layers of a workspace, merged where possible. */
   private LeasedLayers lease(Workspace workspace) throws IOException {
     List<String> listed = workspace.lowerLayers();
     List<String> few = layers.compacted(listed);
@@ -142,8 +140,8 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
   }
 
   /**
-   * Brings pushes to an end that nobody knows the end of: their process was killed, or gave no
-   * answer.
+   * Completes or reverts commits with an unknown outcome, because their process was killed or did
+   * not answer.
    */
   void recover(SandboxId id, SandboxFolder folder) throws IOException {
     List<Path> intents = new ArrayList<>();
@@ -157,7 +155,7 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
     }
   }
 
-  /** Returns whether the sandbox has the new workspace. */
+  /** Completes or reverts a commit; returns whether the sandbox has the new workspace. */
   private boolean finish(SandboxId id, PendingCommit draft) throws IOException {
     String answer = execute(Files.readAllBytes(draft.intent()));
     if (!answer.startsWith("done") && !answer.startsWith("undone")) {
@@ -183,7 +181,7 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
     }
   }
 
-  /** The sandbox uses what is written down now, whichever that is. */
+  /** Releases the layers that the sandbox's current list no longer names. */
   private void releaseUnlisted(SandboxId id, PendingCommit draft) throws IOException {
     Workspace now = new Workspace(new SandboxFolder(draft.folder()), SandboxUserIds.SERVER, layers);
     layers.releaseExcept(id.value(), now.requiredLayers());
@@ -194,9 +192,7 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
     return launcher.execute(plan, TIMEOUT);
   }
 
-  /**
-   * One push: the workspace will lie on all of these layers, of which the topmost is to be filled.
-   */
+  /** A commit after which the workspace lies on all of these layers; the topmost is the new one. */
   private final class Commit {
     private final SandboxId id;
     private final Workspace workspace;
@@ -215,7 +211,7 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
       this.draft = new PendingCommit(workspace.folder().path(), all.getFirst());
     }
 
-    /** Returns for how long the sandbox stood still. */
+    /** Returns how long the sandbox was stopped. */
     Duration run(LaunchPlan plan) throws IOException {
       boolean changed = !workspace.lowerLayers().equals(all.subList(1, all.size()));
       long begun = System.nanoTime();
@@ -239,7 +235,7 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
         remove(draft);
         releaseUnlisted(id, draft);
         throw refused;
-      } catch (IOException e) { // nobody knows what a launcher did that gave no answer
+      } catch (IOException e) { // the outcome is unknown without an answer
         if (finish(id, draft)) {
           return Duration.ofNanos(System.nanoTime() - begun);
         }
@@ -247,7 +243,9 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
       }
     }
 
-    /** Mostly who uses the workspace is just done with it: a command that ends, a file closed. */
+    /**
+     * Retries, because a busy workspace is usually released soon: a command ends, a file is closed.
+     */
     private String executeWithRetry(byte[] push) throws IOException {
       String answer = execute(push);
       for (long pause = FIRST_PAUSE; answer.startsWith("busy") && pause <= LAST_PAUSE; pause *= 2) {
@@ -295,7 +293,7 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
                   all.subList(1, all.size())));
     }
 
-    /** Where the files go: a rename stays within a file system. */
+    /** Returns where the files are renamed to, which must be on the same file system. */
     private Path target() {
       WritableLayer layer = new WritableLayer(workspace.folder());
       String name = all.getFirst();
@@ -347,11 +345,11 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
         .exception();
   }
 
-  /** What a sandbox is to have, until it has it. */
+  /** The files of a commit that is not complete. */
   private record PendingCommit(Path folder, String layer) {
     static final String INTENT = "push-";
 
-    /** What the launcher is told to bring it to an end; written first, removed last. */
+    /** Returns the launcher's recovery plan; written first, removed last. */
     Path intent() {
       return folder.resolve(INTENT + layer);
     }
@@ -372,7 +370,7 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
       return folder.resolve("plan-" + layer);
     }
 
-    /** Removes what of it is not in the sandbox's {@link WritableLayer}. */
+    /** Removes the files outside the sandbox's {@link WritableLayer}. */
     void remove() throws IOException {
       Files.deleteIfExists(list());
       Files.deleteIfExists(plan());

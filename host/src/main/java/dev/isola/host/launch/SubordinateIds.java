@@ -12,9 +12,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A user and a group that an ordinary user was given in {@code /etc/subuid} and {@code
- * /etc/subgid}. The root of its sandboxes is that ordinary user to the kernel; so the host's files
- * are opened in the name of the subordinate user instead, who owns none of them.
+ * A subordinate user and group assigned to an ordinary user in {@code /etc/subuid} and {@code
+ * /etc/subgid}. Without root, the root of a sandbox is the server's user to the kernel; so the
+ * host's files are opened with the subordinate ids instead, which own no files.
  */
 final class SubordinateIds {
   private static final String NAME = "users of the sandbox's own";
@@ -22,13 +22,13 @@ final class SubordinateIds {
   private static final List<String> PROGRAMS = List.of("newuidmap", "newgidmap");
   private static final List<Path> FOLDERS = List.of(Path.of("/usr/bin"), Path.of("/bin"));
 
-  /** The host's numbers. */
+  /** Ids on the host. */
   record Pair(long user, long group) {}
 
   /**
-   * What was found.
+   * The result of the lookup.
    *
-   * @param obstacle why there is no pair; empty where there is one or none is needed
+   * @param obstacle why there is no pair; empty if there is one or none is needed
    */
   private record LookupResult(Optional<Pair> pair, String obstacle) {}
 
@@ -43,8 +43,8 @@ final class SubordinateIds {
   }
 
   /**
-   * @param etc the host's, or a test's
-   * @param needed whether sandboxes have no range of users
+   * @param etc the {@code /etc} of the host or of a test
+   * @param needed whether sandboxes have no range of ids
    */
   SubordinateIds(Launcher launcher, Path etc, boolean needed) {
     this.launcher = launcher;
@@ -52,7 +52,7 @@ final class SubordinateIds {
     this.needed = needed;
   }
 
-  /** Returns them where they are needed and the launcher can use them, which is tried once. */
+  /** Returns the ids if they are needed and the launcher can use them; probes once. */
   Optional<Pair> pair() {
     return find().pair();
   }
@@ -123,7 +123,10 @@ final class SubordinateIds {
     return new LookupResult(obstacle.isEmpty() ? Optional.of(pair) : Optional.empty(), obstacle);
   }
 
-  /** Has the launcher stage what it would for a sandbox. Returns why it cannot, or nothing. */
+  /**
+   * Lets the launcher stage the host's root with these ids. Returns why that fails, or an empty
+   * string.
+   */
   private String probe(Pair pair) {
     try {
       LaunchPlan plan = new LaunchPlan();
@@ -138,7 +141,7 @@ final class SubordinateIds {
     }
   }
 
-  /** Returns the step by which the launcher becomes root of a user namespace of its own. */
+  /** Returns the step with which the launcher becomes root of a new user namespace. */
   static List<String> userNamespaceStep(Optional<Pair> pair) {
     return pair.map(ids -> List.of("self", Long.toString(ids.user()), Long.toString(ids.group())))
         .orElse(List.of("self"));
@@ -155,7 +158,7 @@ final class SubordinateIds {
     }
   }
 
-  /** Returns the first number of the first range that a user was given by name or by number. */
+  /** Returns the start of the first range assigned to a user by name or id. */
   static OptionalLong first(List<String> lines, String name, String uid) {
     for (String line : lines) {
       String[] fields = line.strip().split(":", -1);

@@ -8,10 +8,11 @@ import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
-/** The system calls that a sandbox may make, as the agent lists them, for who writes a filter. */
+/** The system calls that a sandbox may make according to the agent, for seccomp filters. */
 public final class SystemCalls {
   /**
-   * The flags of {@code clone} and {@code unshare} that make a namespace, none of which may be set.
+   * The flags of {@code clone} and {@code unshare} that create namespaces, all of which are
+   * forbidden.
    */
   public static final long NAMESPACES = 0x7e020000L;
 
@@ -21,12 +22,12 @@ public final class SystemCalls {
 
   private SystemCalls() {}
 
-  /** Returns the names of those that may be called with any arguments. */
+  /** Returns the names of the system calls that are allowed with any arguments. */
   public static List<String> allowed() {
     return ALLOWED;
   }
 
-  /** Returns this machine's name in filters of OCI runtimes. */
+  /** Returns the host's architecture in the notation of OCI seccomp filters. */
   public static String architecture() {
     return System.getProperty("os.arch", "").equals("aarch64")
         ? "SCMP_ARCH_AARCH64"

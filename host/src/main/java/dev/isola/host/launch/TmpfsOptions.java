@@ -1,8 +1,8 @@
 package dev.isola.host.launch;
 
 /**
- * The options of a tmpfs in a sandbox. Its size bounds the bytes, not the files: an empty file
- * takes no page, but memory of the kernel. So there are as many files as pages.
+ * The options of a tmpfs in a sandbox. The size limits bytes but not files: an empty file takes no
+ * page, but kernel memory. So the number of files is limited to the number of pages.
  */
 final class TmpfsOptions {
   private static final long KILOBYTES_PER_PAGE = 4;

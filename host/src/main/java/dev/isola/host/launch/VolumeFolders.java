@@ -18,10 +18,9 @@ import java.util.List;
 import java.util.TreeSet;
 
 /**
- * The named volumes of the isolated providers of an instance, which share them. Where there are
- * disks a volume has a disk of its own, which is mounted in sandboxes and nowhere else, unless it
- * has files from when there were none; otherwise it is a folder. Only the server may look into
- * either.
+ * The named volumes of an instance, shared by its isolated providers. If disks are available, a
+ * volume is a disk that is mounted only in sandboxes; otherwise, or if it already has files from a
+ * time without disks, it is a folder. Only the server has access to either.
  */
 final class VolumeFolders implements Volumes {
   private static final FileAttribute<?> OURS =
@@ -31,9 +30,7 @@ final class VolumeFolders implements Volumes {
   private final Path withDisk;
   private final Disks disks;
 
-  /**
-   * @param shared the folder that the providers of an instance share
-   */
+  /** @param shared the folder shared by the providers of an instance */
   VolumeFolders(Path shared, Disks disks) {
     this.plain = shared.resolve("volumes");
     this.withDisk = shared.resolve("volume-disks");
@@ -41,10 +38,10 @@ final class VolumeFolders implements Volumes {
   }
 
   /**
-   * Adds the steps that make a volume's files reachable, and returns where they are then. Makes the
-   * volume when it is missing.
+   * Adds the steps that provide the files of a volume and returns their path. Creates the volume if
+   * it is missing.
    *
-   * @param megabytes the size of its disk when it has none yet
+   * @param megabytes the size of a new disk
    */
   Path plan(LaunchPlan plan, String name, long megabytes) throws IOException {
     if (!hasDisk(name)) {
@@ -53,7 +50,7 @@ final class VolumeFolders implements Volumes {
     Path own = withDisk.resolve(name);
     Path mount = createMountPoint(name);
     disks.planVolume(plan, own.resolve("disk"), mount, megabytes);
-    Path files = mount.resolve("files"); // beside what the file system itself has there
+    Path files = mount.resolve("files"); // the root of the file system also has lost+found
     plan.step("make", files.toString(), "755", "0", "0");
     return files;
   }

@@ -14,10 +14,9 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * For root: a pair of interfaces, one end in the sandbox, packets passed on by the kernel under the
- * host's address. The host's end has no address and answers no question for one; what the sandbox
- * must not reach is refused three times: by the host's rules, by routes inside, and by there being
- * nobody at the gateway.
+ * Network path for root: a veth pair with one end in the sandbox; the kernel forwards packets with
+ * the host's address. The host's end has no address and answers no ARP. Three mechanisms block
+ * forbidden addresses: the host's nftables rules, routes inside, and the absence of a gateway.
  */
 final class RoutedPath implements NetworkPath {
   private static final String NAME = "network mode bridge";
@@ -68,7 +67,7 @@ final class RoutedPath implements NetworkPath {
     }
   }
 
-  /** Makes one of each thing, in a namespace that ends with the program. */
+  /** Tries one of each operation in a temporary namespace. */
   private void probeInNamespace() throws IOException {
     NetworkProgram alone = NetworkProgram.of("unshare", "--net");
     NetworkProgram.of("nft").startedBy(alone).run(rules.text(List.of()), "-f", "-");
@@ -120,7 +119,7 @@ final class RoutedPath implements NetworkPath {
     return new Attachment(place.address(), AddressPool.GATEWAY);
   }
 
-  /** Makes the pair, one end of it in the sandbox, in the first place that is free. */
+  /** Creates the veth pair with the first free address. */
   private AddressSlot connect(SandboxId id, AgentProcess agent, List<String> resolvers)
       throws IOException {
     try (HostLock _ = HostLock.acquire()) {
@@ -188,7 +187,7 @@ final class RoutedPath implements NetworkPath {
         .toString();
   }
 
-  /** A bucket of 10 ms, and never less than the largest packet the kernel makes. */
+  /** A bucket of 10 ms, but at least the largest packet of the kernel. */
   private static String shaper(int mbps) {
     return "root tbf rate %dmbit burst %d latency 100ms"
         .formatted(mbps, Math.max(LARGEST_PACKET, mbps * 1250L));
@@ -208,8 +207,8 @@ final class RoutedPath implements NetworkPath {
   }
 
   /**
-   * Removes those of a sandbox and returns the others. One of ours that bears no name yet is half
-   * of one whose maker died, for we hold the lock; it goes too.
+   * Removes the interfaces of a sandbox and returns the others. An interface of this installation
+   * without an alias was left behind by a crash, because the lock is held; it is removed as well.
    */
   private List<VethLink> removeLinks(SandboxId id, List<VethLink> links) throws IOException {
     List<VethLink> left = new ArrayList<>();
@@ -224,7 +223,7 @@ final class RoutedPath implements NetworkPath {
     return left;
   }
 
-  /** It may be going away by itself just now, with the sandbox's last process. */
+  /** The kernel may remove the interface concurrently, together with the sandbox's last process. */
   private static void remove(VethLink link) throws IOException {
     try {
       IP.run("", "link", "delete", "dev", link.name());

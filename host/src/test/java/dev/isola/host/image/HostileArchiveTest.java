@@ -25,13 +25,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Archives that mean harm: each is refused whole, and what is outside stays as it was. */
+/** Malicious archives are rejected as a whole and change nothing outside the image. */
 class HostileArchiveTest {
   private static final String ABSOLUTE = "/tmp/isola-hostile-" + ProcessHandle.current().pid();
 
   private final ImageFixture images = new ImageFixture();
 
-  /** Where the archives want to write: two steps above any root of an image. */
+  /** The target of the archives: two levels above the root of an image. */
   private final Path outside = images.scratch.path().resolve("outside");
 
   @AfterEach
@@ -138,7 +138,7 @@ class HostileArchiveTest {
     assertThat(images.add("packed", good().gzip()).digest()).isEqualTo(image.digest());
   }
 
-  /** The control: the same archives do get out of an unpacker that believes them. */
+  /** Positive control: the same archives escape from an unpacker that trusts them. */
   @Test
   void anUnpackerThatBelievesThemIsLedOut() throws IOException {
     Files.createDirectory(outside);

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Names, listing, use, removal, replacement, and what a crash leaves. */
+/** Names, listing, references, removal, replacement, and recovery after a crash. */
 class ImageStoreTest {
   private static final SandboxId SANDBOX = new SandboxId("sandbox1");
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** OCI layouts made here: layers, whiteouts, digests, platforms. */
+/** Generated OCI layouts: layers, whiteouts, digests, platforms. */
 class OciSourceTest {
   private final ImageFixture images = new ImageFixture();
 
@@ -67,16 +67,16 @@ class OciSourceTest {
             .file("etc/.wh.gone", "")
             .file("etc/.wh.never-there", "")
             .folder("cache")
-            .file("cache/new", "2") // before the mark, and stays
+            .file("cache/new", "2") // before the opaque marker, and stays
             .folder("cache/sub")
             .file("cache/sub/new", "2")
             .file("cache/.wh..wh..opq", "")
             .file("cache/newer", "2")
             .file("cache/.wh..wh.plnk", "")
             .file(".wh.tree", "")
-            .folder("link") // a folder takes the place of the link
+            .folder("link") // a folder replaces the link
             .file("link/inside", "2")
-            .file("shared", "2"); // its twin is not written to
+            .file("shared", "2"); // its other hard link is not written to
     Image image = images.add("two", oci().layer(base()).layer(top).manifest("").source());
     assertThat(paths(image))
         .containsExactly(
@@ -162,7 +162,8 @@ class OciSourceTest {
       for (Path blob : all) {
         byte[] content = Files.readAllBytes(blob);
         byte[] other = content.clone();
-        // In gzip's header that is the time: the content stays the same, and still it counts.
+        // The modification time in the gzip header: the content is unchanged, but the digest is
+        // not.
         other[4] ^= 1;
         Files.write(blob, other);
         assertRefused(source, "not what its digest says");

@@ -14,8 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Isolates by {@code bwrap}: all namespaces, a fresh /proc and /dev, few capabilities, and the
- * agent as PID 1 in a session of its own.
+ * Isolates with {@code bwrap}: all namespaces, new /proc and /dev, few capabilities, and the agent
+ * as PID 1 in its own session.
  */
 final class BubblewrapIsolator implements Isolator {
   static final String NAME = "bubblewrap";
@@ -50,17 +50,18 @@ final class BubblewrapIsolator implements Isolator {
 
   @Override
   public void plan(LaunchPlan plan, StagedSandbox staged) {
-    // bwrap could make it, but reads the table of mounts anew for each device.
+    // bwrap can mount /dev itself, but rereads the mount table for each device.
     plan.step("devices", staged.users().root());
     plan.step("enter");
-    // What the agent closes is closed before it starts, too: it could be another program.
+    // The filter applies before the agent installs its own, in case another program takes its
+    // place.
     String filter = Integer.toString(FIRST_DESCRIPTOR + staged.descriptors());
     if (Containment.sharesHostFolders(staged.spec())) {
       plan.step("filter", filter);
     } else {
       plan.step("filter", filter, "setuid");
     }
-    // The launcher has made everything else such that no device in it can be opened.
+    // All other mounts of the launcher are nodev.
     List<String> words = new ArrayList<>(List.of("bwrap", "--dev-bind", STAGED_ROOT, "/"));
     words.addAll(List.of("--proc", "/proc"));
     mask(words);
@@ -84,8 +85,8 @@ final class BubblewrapIsolator implements Isolator {
   }
 
   /**
-   * Covers in /proc what an OCI runtime is told to; /sys is empty here. What such a runtime makes
-   * read only bwrap does itself.
+   * Masks the same paths in /proc as OCI runtimes do; /sys is private. bwrap itself makes the
+   * read-only paths read-only.
    */
   private static void mask(List<String> words) {
     for (String path : Containment.MASKED) {

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Finds out whether bubblewrap is there and may do what it has to, by trying. */
+/** Probes whether bubblewrap is installed and can create namespaces. */
 final class BubblewrapProbe {
   private static final String INSTALL = "install bubblewrap (apt-get install bubblewrap)";
   private static final List<String> PROBE =

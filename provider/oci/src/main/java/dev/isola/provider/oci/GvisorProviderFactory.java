@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Makes the {@code gvisor} provider. The setting {@code program} names another executable, {@code
- * platform} what gVisor runs sandboxes on.
+ * Creates the {@code gvisor} provider. The setting {@code program} names another executable, {@code
+ * platform} the platform of gVisor.
  */
 public final class GvisorProviderFactory implements ProviderFactory {
   @Override

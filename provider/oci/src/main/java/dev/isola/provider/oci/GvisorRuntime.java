@@ -31,9 +31,9 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
- * gVisor: a kernel in user space stands between the sandbox and the host's. No descriptor can be
- * handed over to it but the first three, so the agent makes its socket in a folder that the host
- * shares.
+ * gVisor: a kernel in user space between the sandbox and the host's kernel. It passes no
+ * descriptors except the first three, so the agent creates its socket in a folder shared with the
+ * host.
  */
 final class GvisorRuntime implements OciRuntime {
   static final String NAME = "gvisor";
@@ -41,8 +41,8 @@ final class GvisorRuntime implements OciRuntime {
   private static final String PROGRAM = "runsc";
 
   /**
-   * It would cover an empty /tmp with a file system in memory, which forgets and is not counted as
-   * disk. This is what a /tmp has anyway.
+   * Keeps /tmp non-empty: gVisor would mount a tmpfs over an empty /tmp, which is lost on a restart
+   * and does not count as disk. Many systems have this folder anyway.
    */
   private static final String TMP_ENTRY = "/tmp/.X11-unix";
 
@@ -51,9 +51,7 @@ final class GvisorRuntime implements OciRuntime {
 
   private final Supplier<Optional<String>> platform;
 
-  /**
-   * @param platform what sandboxes run on; empty for its own choice
-   */
+  /** @param platform the platform of gVisor; empty for its default */
   GvisorRuntime(Supplier<Optional<String>> platform) {
     this.platform = platform;
   }
@@ -78,7 +76,7 @@ final class GvisorRuntime implements OciRuntime {
     return GvisorRelease.VERSION_OUTPUT;
   }
 
-  /** With those before, a sandbox that may make its socket on the host may also open others. */
+  /** With older releases a sandbox that may create its socket on the host can also open others. */
   @Override
   public List<Vulnerability> vulnerabilities() {
     return List.of(Vulnerability.fixedIn("no --host-uds=create", "20221219"));
@@ -96,7 +94,7 @@ final class GvisorRuntime implements OciRuntime {
 
   @Override
   public Set<Class<? extends Capability>> unsupportedCapabilities(Version version) {
-    // What is mounted in its namespaces later, its own kernel does not see.
+    // Its kernel does not see mounts added to its namespaces later.
     return new GvisorRelease(version).hasTerminals()
         ? Set.of(Forking.class)
         : Set.of(Terminals.class, Forking.class);
@@ -116,7 +114,10 @@ final class GvisorRuntime implements OciRuntime {
             List.of("rbind", "ro")));
   }
 
-  /** It forgets what else a mount must not be, and the kernel refuses that; it is done before. */
+  /**
+   * It drops other mount flags when it remounts, which the host's kernel rejects; the launcher does
+   * it before.
+   */
   @Override
   public boolean makesReadOnly() {
     return false;
@@ -127,7 +128,7 @@ final class GvisorRuntime implements OciRuntime {
     return true;
   }
 
-  /** Its own network is made of what it finds when it starts. */
+  /** It configures its network only at startup. */
   @Override
   public boolean supportsBridge() {
     return false;
@@ -157,8 +158,8 @@ final class GvisorRuntime implements OciRuntime {
   }
 
   /**
-   * A sandbox on the host's network keeps the user namespace it is started in, so it is started in
-   * its own; releases that could enter it themselves are not to be told from others.
+   * On the host's network gVisor stays in the user namespace it is started in, so the launcher
+   * enters the sandbox's own before. Releases that could enter it themselves cannot be told apart.
    */
   private static boolean startsInUserNamespace(StagedSandbox staged) {
     return staged.network() == NetworkMode.HOST;
@@ -181,7 +182,7 @@ final class GvisorRuntime implements OciRuntime {
     return words;
   }
 
-  /** What others may change as well is looked at anew each time, which takes longer. */
+  /** Files that others may change need shared access, which is slower. */
   private static boolean sharesHostFiles(StagedSandbox staged) {
     return staged.spec().workspacePath().isPresent()
         || staged.spec().volumes().stream().anyMatch(v -> v.type() != VolumeMount.Type.TMPFS);

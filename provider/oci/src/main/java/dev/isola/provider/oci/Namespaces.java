@@ -11,19 +11,19 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The namespaces of a process, as the host's kernel tells them. */
+/** The namespaces of a process according to the host's kernel. */
 final class Namespaces {
-  /** Those of a container. */
+  /** The namespaces of a container. */
   static final List<String> ALL = List.of("pid", "mnt", "user", "ipc", "uts");
 
-  /** Those that a kernel in user space needs itself; it keeps the others for what runs in it. */
+  /** The namespaces of gVisor's own process; it implements the others itself. */
   static final List<String> OWN_KERNEL = List.of("mnt", "user");
 
   private Namespaces() {}
 
   /**
-   * Makes sure that a sandbox shares none of these namespaces with this process, nor its network
-   * unless it was asked for.
+   * Verifies that a sandbox shares none of these namespaces with this process, nor the network
+   * unless requested.
    */
   static void requireIsolated(RunningSandbox running, String runtime, List<String> types) {
     List<String> wanted = new ArrayList<>(types);
@@ -38,7 +38,7 @@ final class Namespaces {
     }
   }
 
-  /** A namespace that cannot be told is not taken for another one. */
+  /** Throws if a namespace cannot be determined, instead of assuming a different one. */
   private static String of(String process, String type) {
     Path link = Path.of("/proc", process, "ns", type);
     try {

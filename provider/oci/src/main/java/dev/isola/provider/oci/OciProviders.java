@@ -7,7 +7,7 @@ import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 
-/** Puts the parts of a provider together. */
+/** Assembles providers from their parts. */
 final class OciProviders {
   private OciProviders() {}
 

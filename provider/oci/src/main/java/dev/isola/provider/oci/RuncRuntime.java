@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * runc. It cannot be told to leave control groups alone, but it goes on without them where they
- * cannot be written and it is not to count on being root; so they are read only to it, and the
- * sandbox stays in the groups that it is in already.
+ * runc. It cannot be told to ignore cgroups, but in rootless mode it continues without them if they
+ * are not writable; so it sees them read-only, and the sandbox stays in the cgroups that it has
+ * already joined.
  */
 final class RuncRuntime implements OciRuntime {
   static final String NAME = "runc";

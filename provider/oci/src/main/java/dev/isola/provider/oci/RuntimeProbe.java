@@ -18,12 +18,12 @@ import java.util.regex.Matcher;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Finds out what a runtime is on this machine and whether it works. */
+/** Detects the version of a runtime and whether it works on this host. */
 final class RuntimeProbe {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final Duration FAILURE_TTL = Duration.ofSeconds(20);
 
-  /** What a program says of itself, as long as it is the same program. */
+  /** The cached version output of a program. */
   private record VersionOutput(String identity, String text) {}
 
   private final OciRuntime runtime;
@@ -31,9 +31,7 @@ final class RuntimeProbe {
   private final Optional<String> configured;
   private volatile @Nullable VersionOutput versionOutput;
 
-  /**
-   * @param config its setting {@code program} names the executable, where it is not the usual one
-   */
+  /** @param config its setting {@code program} names an executable other than the default */
   RuntimeProbe(OciRuntime runtime, ProviderConfig config, SandboxProbe trials) {
     this.runtime = runtime;
     this.probes = trials;
@@ -47,7 +45,7 @@ final class RuntimeProbe {
   /**
    * Returns the path of the executable.
    *
-   * @throws dev.isola.spi.error.ProviderUnavailable when there is none
+   * @throws dev.isola.spi.error.ProviderUnavailable if it is not installed
    */
   String requirePath() {
     return program()
@@ -148,7 +146,7 @@ final class RuntimeProbe {
     return all;
   }
 
-  /** Returns the version; empty where there is none, or it does not say. */
+  /** Returns the version; empty if it is not installed or does not report one. */
   Optional<Version> version() {
     return program().flatMap(this::versionOutput).flatMap(this::parse);
   }

@@ -25,8 +25,8 @@ import java.util.Properties;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Finds out whether a runtime makes sandboxes on this machine, by making one. What was found is
- * remembered in the data folder, so that a command that lives for a second does not try each time.
+ * Probes whether a runtime can create sandboxes on this host by creating one. Results are cached in
+ * the data folder, so that short-lived commands do not repeat the probe.
  */
 final class SandboxProbe {
   private static final Duration SUCCESS_TTL = Duration.ofHours(1);
@@ -42,14 +42,15 @@ final class SandboxProbe {
   }
 
   /**
-   * What to try, and for how long to believe that it does not work.
+   * A probe.
    *
-   * @param what changes whenever the answer may
-   * @param patience how long a sandbox may take
+   * @param key identifies the result; must change whenever the result may
+   * @param timeout the startup timeout of the sandbox
+   * @param failureTtl how long a failure is cached
    */
   record ProbeRequest(String key, Isolator isolator, Duration timeout, Duration failureTtl) {}
 
-  /** Returns why it does not work; empty when it does. */
+  /** Returns why the probe fails; empty if it succeeds. */
   Optional<String> failure(ProbeRequest question) {
     lock.lock();
     try {
@@ -67,8 +68,8 @@ final class SandboxProbe {
 
   private Optional<String> attempt(ProbeRequest question) {
     SandboxId id = SandboxId.random(new SecureRandom());
-    // Short-lived: when we are killed meanwhile it ends, and what is left goes with the next
-    // create.
+    // Short-lived: if this process is killed, the sandbox ends by itself and the next create cleans
+    // up.
     SandboxSpec spec =
         SandboxSpec.builder(id)
             .startupTimeout(question.timeout())
@@ -91,8 +92,8 @@ final class SandboxProbe {
   }
 
   /**
-   * A folder of its own: in the provider's, a server's reconciliation would see a sandbox that its
-   * ledger does not know, and remove it during the trial.
+   * Returns a context with a separate folder: in the provider's own folder, a server's
+   * reconciliation would find a sandbox that is not in its ledger and remove it during the probe.
    */
   private ProviderContext probeContext() {
     Path folder = context.dataFolder().resolve("trial");
@@ -132,7 +133,7 @@ final class SandboxProbe {
     return known;
   }
 
-  /** What cannot be written down is tried again next time. */
+  /** Caches a result; if that fails, the next call probes again. */
   private void store(String what, Optional<String> problem) {
     Properties known = read();
     known.setProperty(what, context.clock().instant().getEpochSecond() + " " + problem.orElse(""));
@@ -148,7 +149,7 @@ final class SandboxProbe {
         Files.deleteIfExists(temporary);
       }
     } catch (IOException readOnly) {
-      // see above
+      // Not cached.
     }
   }
 }

@@ -1,4 +1,4 @@
-#include "groups.h"
+#include "cgroups.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,12 +13,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "basics.h"
+#include "common.h"
 
-/* Not in every libc; the same number on every architecture. */
+/* Missing from some C libraries; the number is the same on all architectures. */
 enum { SYS_PIDFD_SEND_SIGNAL = 424, SYS_PIDFD_OPEN = 434 };
 
-size_t group_folder(const char *procs)
+size_t cgroup_folder_length(const char *procs)
 {
     static const char name[] = "cgroup.procs";
     size_t length = strlen(procs), rest = sizeof name - 1;
@@ -26,14 +26,13 @@ size_t group_folder(const char *procs)
 }
 
 /*
- * Joins a control group of version 1. A write to cgroup.procs makes the kernel wait until no process of the machine is
- * just forking, many milliseconds; a thread that moves only itself need not wait for that, and we have one thread. That
- * is what `tasks` does.
+ * Joins a version 1 cgroup. A write to cgroup.procs waits until no process of the host is forking, which can take many
+ * milliseconds. A write to `tasks` moves a single thread and does not wait, and the launcher has only one.
  */
-bool group_join(const char *procs)
+bool cgroup_join(const char *procs)
 {
     char tasks[PATH_MAX];
-    size_t folder = group_folder(procs);
+    size_t folder = cgroup_folder_length(procs);
     if (folder > 0 && folder < sizeof tasks - sizeof "tasks") {
         snprintf(tasks, sizeof tasks, "%.*stasks", (int)folder, procs);
         if (write_text(tasks, "0")) return true;
@@ -43,14 +42,14 @@ bool group_join(const char *procs)
 }
 
 /*
- * Forks; the child is born in the plan's control group of version 2, for the same reason, and its step is done. Where
- * the kernel does not do that the child takes the step itself.
+ * Forks. The child starts in the plan's version 2 cgroup, for the same reason, and the step counts as done. On kernels
+ * without support the child takes the step itself.
  */
-pid_t group_fork(struct plan *plan)
+pid_t cgroup_fork(struct plan *plan)
 {
     for (int i = 0; i < plan->count; i++) {
         struct step *s = &plan->steps[i];
-        size_t folder = s->count == 2 && strcmp(s->words[0], "cgroup") == 0 ? group_folder(s->words[1]) : 0;
+        size_t folder = s->count == 2 && strcmp(s->words[0], "cgroup") == 0 ? cgroup_folder_length(s->words[1]) : 0;
         char path[PATH_MAX];
         struct statfs about;
         if (folder == 0 || folder >= sizeof path) continue;
@@ -63,7 +62,7 @@ pid_t group_fork(struct plan *plan)
                                            .exit_signal = SIGCHLD,
                                            .cgroup = (uint64_t)group};
             child = (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
-            if (child == 0) s->words[0][0] = 0; /* taken */
+            if (child == 0) s->words[0][0] = 0; /* done */
         }
         close(group);
         if (child >= 0) return child;
@@ -71,7 +70,7 @@ pid_t group_fork(struct plan *plan)
     return fork();
 }
 
-/* Kills a process that is still in the group when we hold it: its pid may have become another's since it was listed. */
+/* Kills a process only if it is still in the cgroup: its pid may have been reused since it was listed. */
 static bool kill_member(const char *list, pid_t pid)
 {
     int fd = (int)syscall(SYS_PIDFD_OPEN, pid, 0);
@@ -86,7 +85,7 @@ static bool kill_member(const char *list, pid_t pid)
     return killed;
 }
 
-bool group_kill(const struct plan *plan)
+bool cgroup_kill(const struct plan *plan)
 {
     bool any = false;
     for (int i = 0; i < plan->count; i++) {

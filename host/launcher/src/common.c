@@ -1,4 +1,4 @@
-#include "basics.h"
+#include "common.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,18 +12,18 @@
 
 enum { BACKLOG = 16 };
 
-static bool alone;
+static bool answers;
 
 void answer_failures(void)
 {
-    alone = true;
+    answers = true;
 }
 
 void fail(const char *format, ...)
 {
     int error = errno;
     va_list arguments;
-    if (alone) fputs("error ", stderr);
+    if (answers) fputs("error ", stderr);
     va_start(arguments, format);
     vfprintf(stderr, format, arguments);
     va_end(arguments);
@@ -32,10 +32,10 @@ void fail(const char *format, ...)
     _exit(1);
 }
 
-int high(int fd)
+int move_fd_up(int fd)
 {
     if (fd < 0) return -1;
-    int moved = fcntl(fd, F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_PRIVATE_FD);
     close(fd);
     return moved;
 }
@@ -51,7 +51,7 @@ bool write_text(const char *path, const char *text)
     return ok;
 }
 
-int listening(const char *path)
+int listen_on(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     errno = ENAMETOOLONG;
@@ -62,5 +62,5 @@ int listening(const char *path)
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || chmod(path, 0600) != 0
         || listen(fd, BACKLOG) != 0)
         fail("cannot listen on %s", path);
-    return high(fd);
+    return move_fd_up(fd);
 }

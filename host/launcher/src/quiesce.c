@@ -1,4 +1,4 @@
-#include "still.h"
+#include "quiesce.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -20,7 +20,7 @@
 #define STATX_MNT_ID 0x1000
 #endif
 
-static const uint64_t PATIENCE_NS = 500000000;
+static const uint64_t TIMEOUT_NS = 500000000;
 enum { POLL_US = 200, TEXT_MAX = 1 << 16 };
 
 static uint64_t now_ns(void)
@@ -42,7 +42,7 @@ static ssize_t read_text(int proc, const char *path, char *text, size_t room)
     return (ssize_t)length;
 }
 
-/* Calls `each` for the numbers that name something in a folder of /proc, until it says that it has seen enough. */
+/* Calls `each` for every numeric name in a folder of /proc until it returns true. */
 typedef bool visitor(void *context, int folder, const char *name);
 
 static bool each_number(int proc, const char *path, visitor *each, void *context)
@@ -76,22 +76,22 @@ static bool has_stopped(int proc, pid_t pid)
     return !each_number(proc, path, runs, NULL);
 }
 
-static bool knows(const struct still *s, pid_t pid)
+static bool contains(const struct stopped_tree *s, pid_t pid)
 {
     for (int i = 0; i < s->count; i++)
         if (s->pids[i] == pid) return true;
     return false;
 }
 
-static bool stop(struct still *s, pid_t pid, uint64_t until)
+static bool stop(struct stopped_tree *s, pid_t pid, uint64_t until)
 {
     char name[16];
     struct process_stat seen = {0};
-    if (s->count == STILL_MAX) return false;
+    if (s->count == STOPPED_MAX) return false;
     snprintf(name, sizeof name, "%d", (int)pid);
     bool runs_now = process_stat_read(s->proc, name, &seen) && !strchr("TZXx", seen.state);
     s->starts[s->count] = seen.start;
-    s->pids[s->count] = pid; /* also one that has ended: nobody reaps it meanwhile, and it is seen again */
+    s->pids[s->count] = pid; /* includes zombies: they are not reaped in the meantime and are seen again */
     s->ours[s->count++] = runs_now;
     if (!runs_now) return true;
     if (!process_signal(s->proc, pid, s->starts[s->count - 1], SIGSTOP)) return errno == ESRCH;
@@ -102,32 +102,32 @@ static bool stop(struct still *s, pid_t pid, uint64_t until)
     return true;
 }
 
-struct family {
-    struct still *s;
+struct stop_scan {
+    struct stopped_tree *s;
     uint64_t until;
     bool failed, grew;
 };
 
 static bool stop_children(void *context, int tasks, const char *name)
 {
-    struct family *f = context;
+    struct stop_scan *f = context;
     char path[64], text[TEXT_MAX], *at = text, *end;
     snprintf(path, sizeof path, "%.20s/children", name);
     if (read_text(tasks, path, text, sizeof text) < 0) f->failed = true;
     for (long pid; (pid = strtol(at, &end, 10)) > 0 && end != at; at = end) {
-        if (knows(f->s, (pid_t)pid)) continue;
+        if (contains(f->s, (pid_t)pid)) continue;
         f->grew = true;
         if (!stop(f->s, (pid_t)pid, f->until)) f->failed = true;
     }
     return f->failed;
 }
 
-bool still_begin(struct still *s, pid_t first, char *why, size_t room)
+bool quiesce_begin(struct stopped_tree *s, pid_t first, char *why, size_t room)
 {
-    struct family f = {s, now_ns() + PATIENCE_NS, false, true};
+    struct stop_scan f = {s, now_ns() + TIMEOUT_NS, false, true};
     s->count = 0;
     f.failed = !stop(s, first, f.until);
-    /* An orphan goes to somebody who was looked at before, so look until nobody is new. */
+    /* Orphans move to a process that was scanned before, so scan until nothing new appears. */
     while (f.grew && !f.failed) {
         f.grew = false;
         f.failed = now_ns() > f.until;
@@ -137,36 +137,36 @@ bool still_begin(struct still *s, pid_t first, char *why, size_t room)
             each_number(s->proc, path, stop_children, &f);
         }
     }
-    if (f.failed) snprintf(why, room, "its processes do not stop");
+    if (f.failed) snprintf(why, room, "its processes did not stop in time");
     return !f.failed;
 }
 
-void still_end(struct still *s)
+void quiesce_end(struct stopped_tree *s)
 {
     while (s->count > 0)
         if (s->ours[--s->count]) process_signal(s->proc, s->pids[s->count], s->starts[s->count], SIGCONT);
 }
 
-static bool note_children(void *context, int tasks, const char *name)
+static bool add_children(void *context, int tasks, const char *name)
 {
-    struct still *s = context;
+    struct stopped_tree *s = context;
     char path[64], text[TEXT_MAX], *at = text, *end;
     snprintf(path, sizeof path, "%.20s/children", name);
     if (read_text(tasks, path, text, sizeof text) < 0) return false;
     for (long pid; (pid = strtol(at, &end, 10)) > 0 && end != at; at = end)
-        if (s->count < STILL_MAX && !knows(s, (pid_t)pid)) s->pids[s->count++] = (pid_t)pid;
+        if (s->count < STOPPED_MAX && !contains(s, (pid_t)pid)) s->pids[s->count++] = (pid_t)pid;
     return false;
 }
 
-/* Nobody knows any more who was stopped before. */
-void still_wake(struct still *s, pid_t first)
+/* Continues all of them: it is not known which were stopped before. */
+void quiesce_recover(struct stopped_tree *s, pid_t first)
 {
     char path[64];
     s->count = 0;
     s->pids[s->count++] = first;
     for (int i = 0; i < s->count; i++) {
         snprintf(path, sizeof path, "%d/task", (int)s->pids[i]);
-        each_number(s->proc, path, note_children, s);
+        each_number(s->proc, path, add_children, s);
     }
     for (int i = 0; i < s->count; i++) {
         struct process_stat seen = {0};
@@ -175,25 +175,25 @@ void still_wake(struct still *s, pid_t first)
         s->starts[i] = seen.start;
         s->ours[i] = seen.state == 'T';
     }
-    still_end(s);
+    quiesce_end(s);
 }
 
-/* ---- looking ------------------------------------------------------------------------------------------- */
+/* ---- finding users of a mount -------------------------------------------------------------------------- */
 
-struct look {
+struct mount_search {
     uint64_t mount, device;
     const char *path; /* of the mount */
     char found[128];
 };
 
-static bool is_in(const struct look *l, int folder, const char *link)
+static bool is_in(const struct mount_search *l, int folder, const char *link)
 {
     struct statx about;
     return statx(folder, link, 0, STATX_MNT_ID, &about) == 0 && about.stx_mnt_id == l->mount;
 }
 
-/* Who watches files of the same file system may watch those. */
-static bool watches(const struct look *l, int descriptors, const char *name)
+/* An inotify instance on the same file system may watch these files. */
+static bool watches_files(const struct mount_search *l, int descriptors, const char *name)
 {
     char target[64], path[64], *text;
     ssize_t n = readlinkat(descriptors, name, target, sizeof target - 1);
@@ -209,24 +209,24 @@ static bool watches(const struct look *l, int descriptors, const char *name)
     return found;
 }
 
-static bool look_at_descriptor(void *context, int folder, const char *name)
+static bool check_descriptor(void *context, int folder, const char *name)
 {
-    struct look *l = context;
+    struct mount_search *l = context;
     if (is_in(l, folder, name))
-        snprintf(l->found, sizeof l->found, "has a file open");
-    else if (watches(l, folder, name))
-        snprintf(l->found, sizeof l->found, "watches files");
+        snprintf(l->found, sizeof l->found, "has a file of it open");
+    else if (watches_files(l, folder, name))
+        snprintf(l->found, sizeof l->found, "watches files in it");
     return l->found[0];
 }
 
-static bool beneath(const char *path, const char *folder)
+static bool is_below(const char *path, const char *folder)
 {
     size_t length = strlen(folder);
     return strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\n' || path[length] == 0);
 }
 
-/* A mapping that is shared shows what others write to the file; one of its own, like a program's, need not. */
-static bool maps(const struct look *l, int proc, const char *path)
+/* A shared mapping makes later writes to the file visible; a private one, such as a program's, does not. */
+static bool maps_shared(const struct mount_search *l, int proc, const char *path)
 {
     int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
     FILE *lines = fd >= 0 ? fdopen(fd, "r") : NULL;
@@ -234,14 +234,14 @@ static bool maps(const struct look *l, int proc, const char *path)
     bool found = false;
     while (lines && !found && fgets(line, sizeof line, lines)) {
         const char *blank = strchr(line, ' '), *name = strchr(line, '/');
-        found = blank && name && strlen(blank) > 4 && blank[4] == 's' && beneath(name, l->path);
+        found = blank && name && strlen(blank) > 4 && blank[4] == 's' && is_below(name, l->path);
     }
     if (lines) fclose(lines);
     return found;
 }
 
-/* A socket with a name is a file that nobody has open. */
-static bool listens(const struct look *l, int proc, const char *path)
+/* A bound socket is a file that no process has open. */
+static bool has_socket(const struct mount_search *l, int proc, const char *path)
 {
     int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
     FILE *lines = fd >= 0 ? fdopen(fd, "r") : NULL;
@@ -249,29 +249,31 @@ static bool listens(const struct look *l, int proc, const char *path)
     bool found = false;
     while (lines && !found && fgets(line, sizeof line, lines)) {
         const char *name = strchr(line, '/');
-        found = name && beneath(name, l->path);
+        found = name && is_below(name, l->path);
     }
     if (lines) fclose(lines);
     return found;
 }
 
-bool still_uses(const struct still *s, uint64_t mount, uint64_t device, const char *path, char *who, size_t room)
+bool quiesce_find_user(const struct stopped_tree *s, uint64_t mount, uint64_t device, const char *path, char *who,
+                       size_t room)
 {
-    struct look l = {.mount = mount, .device = device, .path = path};
+    struct mount_search l = {.mount = mount, .device = device, .path = path};
     char at[64];
     for (int i = 0; i < s->count; i++) {
         int pid = (int)s->pids[i];
         snprintf(at, sizeof at, "%d/cwd", pid);
-        if (is_in(&l, s->proc, at)) snprintf(l.found, sizeof l.found, "works in it");
+        if (is_in(&l, s->proc, at)) snprintf(l.found, sizeof l.found, "has its working directory in it");
         snprintf(at, sizeof at, "%d/root", pid);
         if (!l.found[0] && is_in(&l, s->proc, at)) snprintf(l.found, sizeof l.found, "has its root in it");
         snprintf(at, sizeof at, "%d/fd", pid);
-        if (!l.found[0]) each_number(s->proc, at, look_at_descriptor, &l);
+        if (!l.found[0]) each_number(s->proc, at, check_descriptor, &l);
         snprintf(at, sizeof at, "%d/maps", pid);
-        if (!l.found[0] && maps(&l, s->proc, at)) snprintf(l.found, sizeof l.found, "shares memory with a file");
+        if (!l.found[0] && maps_shared(&l, s->proc, at))
+            snprintf(l.found, sizeof l.found, "maps a file of it as shared memory");
         snprintf(at, sizeof at, "%d/net/unix", pid);
-        if (!l.found[0] && i == 0 && listens(&l, s->proc, at))
-            snprintf(l.found, sizeof l.found, "or another has a socket in it");
+        if (!l.found[0] && i == 0 && has_socket(&l, s->proc, at))
+            snprintf(l.found, sizeof l.found, "or another process has a socket in it");
         if (l.found[0]) {
             snprintf(who, room, "process %d %s", pid, l.found);
             return true;
