@@ -12,10 +12,13 @@ import java.util.Map;
 import java.util.Optional;
 import org.eclipse.jetty.server.Request;
 
-/** Asks for a key, and counts who comes with wrong ones. */
+/** Authenticates requests by their key and checks the scope. Counts failed attempts per address. */
 record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
 
-  /** Returns the key that was shown, if it allows the route. */
+  /**
+   * Returns the key of the request, or throws if it is missing, unknown, or lacks the scope of the
+   * route.
+   */
   Optional<ApiKey> authenticate(
       Request request, Route route, Map<String, String> path, RequestLogEntry visit) {
     if (route.scope().isEmpty()) {

@@ -19,13 +19,13 @@ import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 
-/** Whatever is thrown leaves as a problem; what is our fault is logged as well. */
+/** Renders exceptions as error responses. Internal errors are also logged. */
 record ErrorRenderer(Log log) {
 
-  /** The largest body that is read though nobody wants it. */
+  /** The largest request body that is drained before an error response. */
   private static final int SKIPPED = 64 * 1024;
 
-  /** Writes the answer, or ends the connection when part of another was sent already. */
+  /** Writes the error response, or aborts the connection if another response has begun. */
   void render(
       Request request,
       Response response,
@@ -38,12 +38,12 @@ record ErrorRenderer(Log log) {
       log.warning("request " + visit.id + " failed: " + trace(thrown));
     }
     if (response.isCommitted()) {
-      // What was sent is not whole, and the client has to see that.
+      // The response is incomplete, and the client must be able to detect that.
       callback.failed(thrown);
       return;
     }
     try {
-      Thread.interrupted(); // the answer is still to be written
+      Thread.interrupted(); // the response must still be written
       if (!clientLeft) {
         drainBody(request);
       }
@@ -72,11 +72,11 @@ record ErrorRenderer(Log log) {
       JettyExchange.writeResponse(response, problem.status(), problem.mediaType(), text);
       callback.succeeded();
     } catch (IOException | RuntimeException e) {
-      callback.failed(e); // nobody is there to be told
+      callback.failed(e); // the client disconnected
     }
   }
 
-  /** Reads what is left of a small body: who still sends would not see the answer. */
+  /** Reads the rest of a small body. A client that is still sending would not see the response. */
   private static void drainBody(Request request) throws IOException {
     if (request.getLength() > 0 && request.getLength() <= SKIPPED) {
       Content.Source.asInputStream(request).readNBytes(SKIPPED);

@@ -30,11 +30,11 @@ import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.VirtualThreads;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
-/** The server: one port, a virtual thread for every request. */
+/** The HTTP server: one port, one virtual thread per request. */
 public final class IsolaServer implements AutoCloseable {
   private static final int MAX_HEAD = 16 * 1024;
 
-  /** Nobody is accepted beyond these, so that open connections alone do no harm. */
+  /** The maximum number of open connections. */
   private static final int MAX_CONNECTIONS = 10_000;
 
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -59,10 +59,10 @@ public final class IsolaServer implements AutoCloseable {
   }
 
   /**
-   * Where a server listens.
+   * The address of a server.
    *
-   * @param port 0 for any that is free
-   * @param idle how long a connection may be silent between and within requests
+   * @param port 0 for any free port
+   * @param idle how long a connection may be idle between and within requests
    */
   public record Address(String host, int port, Duration idle) {
     public static Address of(String host, int port) {
@@ -71,11 +71,11 @@ public final class IsolaServer implements AutoCloseable {
   }
 
   /**
-   * Opens the port.
+   * Starts a server.
    *
-   * @throws dev.isola.spi.error.ProviderUnavailable when that is not possible
-   * @throws dev.isola.spi.error.InvalidRequest when others than this machine could come in and
-   *     there is no key
+   * @throws dev.isola.spi.error.ProviderUnavailable when the port cannot be opened
+   * @throws dev.isola.spi.error.InvalidRequest when the address is reachable from other machines
+   *     and there is no key
    */
   public static IsolaServer open(
       Address address,
@@ -88,12 +88,12 @@ public final class IsolaServer implements AutoCloseable {
   }
 
   /**
-   * Opens the port.
+   * Starts a server.
    *
-   * @param options what config may add
-   * @throws dev.isola.spi.error.ProviderUnavailable when that is not possible
-   * @throws dev.isola.spi.error.InvalidRequest when others than this machine could come in and
-   *     there is no key
+   * @param options optional features
+   * @throws dev.isola.spi.error.ProviderUnavailable when the port cannot be opened
+   * @throws dev.isola.spi.error.InvalidRequest when the address is reachable from other machines
+   *     and there is no key
    */
   public static IsolaServer open(
       Address address,
@@ -168,7 +168,7 @@ public final class IsolaServer implements AutoCloseable {
     return HexFormat.of().formatHex(bytes);
   }
 
-  /** Answers what is not HTTP as we speak it, before there is a request that could be routed. */
+  /** Responds to a request that Jetty could not parse and that therefore cannot be routed. */
   private static boolean rejectUnparsable(Request request, Response response, Callback callback)
       throws IOException {
     String id = requestId();
@@ -189,7 +189,7 @@ public final class IsolaServer implements AutoCloseable {
     return true;
   }
 
-  /** Returns where it listens, as a person would write it. */
+  /** Returns the URL of the server. */
   public String url() {
     String name = host.contains(":") && !host.startsWith("[") ? "[" + host + "]" : host;
     return scheme + "://" + name + ":" + port();
@@ -199,7 +199,7 @@ public final class IsolaServer implements AutoCloseable {
     return connector.getLocalPort();
   }
 
-  /** Returns how many requests are worked on. */
+  /** Returns the number of active requests. */
   int activeRequests() {
     return pipeline.activeRequests();
   }
@@ -209,8 +209,8 @@ public final class IsolaServer implements AutoCloseable {
   }
 
   /**
-   * Lets nobody in any more, and waits up to {@code patience} for who is in; then ends them.
-   * Streams of events end at once: their readers know where to go on.
+   * Stops accepting connections, waits up to {@code timeout} for active requests, and then
+   * interrupts them. Event streams end at once; their clients can resume from the last event.
    */
   public void close(Duration patience) {
     pipeline.beginShutdown();

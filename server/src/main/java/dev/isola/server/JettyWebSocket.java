@@ -24,11 +24,11 @@ import org.eclipse.jetty.websocket.core.exception.MessageTooLargeException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A WebSocket over Jetty. A frame is asked for when somebody wants it, and one is under way when
- * somebody sends it: there is never more than that of it in memory.
+ * A WebSocket on Jetty. Demands a frame only when the caller receives one and sends one frame at a
+ * time, so at most one frame per direction is in memory.
  */
 final class JettyWebSocket implements FrameHandler, WebSocket {
-  /** How long a frame may be on its way to one who does not read. */
+  /** How long sending a frame may take when the client does not read. */
   static final Duration WRITE_TIMEOUT = Duration.ofSeconds(60);
 
   private static final int LONGEST_TEXT = 4096;
@@ -54,7 +54,7 @@ final class JettyWebSocket implements FrameHandler, WebSocket {
     configuration.setAutoFragment(false);
     configuration.setInputBufferSize(4096);
     configuration.setOutputBufferSize(4096);
-    configuration.setIdleTimeout(Duration.ZERO); // pings tell who is there
+    configuration.setIdleTimeout(Duration.ZERO); // liveness is checked by pings
   }
 
   @Override
@@ -68,7 +68,7 @@ final class JettyWebSocket implements FrameHandler, WebSocket {
     try {
       conversation.run(this);
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // the server ends
+      Thread.currentThread().interrupt(); // the server is shutting down
     } finally {
       close(CloseStatus.SHUTDOWN, "");
       long until = System.nanoTime() + CLOSE_TIMEOUT.toNanos();
@@ -132,7 +132,7 @@ final class JettyWebSocket implements FrameHandler, WebSocket {
       callback.failed(new MessageTooLargeException("a text is longer than " + LONGEST_TEXT));
       return;
     }
-    // Split characters become U+FFFD, which no message of ours has.
+    // A split character becomes U+FFFD, which no valid message contains.
     text.append(BufferUtil.toString(frame.getPayload(), StandardCharsets.UTF_8));
     callback.succeeded();
     if (frame.isFin()) {

@@ -35,8 +35,8 @@ import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 
 /**
- * Where every request comes in: Host and Origin, then the route, then the key, then the parameters
- * and the body, and only then whoever does the work. Whatever is thrown leaves as a problem.
+ * Handles every request in order: Host and Origin, route, key, parameters, body, handler. Every
+ * exception is rendered as an error response.
  */
 final class RequestPipeline extends Handler.Abstract {
   private final Routes routes;
@@ -93,7 +93,8 @@ final class RequestPipeline extends Handler.Abstract {
     } finally {
       workers.remove(worker);
       handover.handlerReturned();
-      Thread.interrupted(); // meant for this request, not for the next one on this thread
+      Thread
+          .interrupted(); // the interrupt was for this request, not for the next one on this thread
       recordCompletion(request, response, visit, traces, System.nanoTime() - begun);
     }
     return true;
@@ -179,12 +180,12 @@ final class RequestPipeline extends Handler.Abstract {
     dispatch(request, response, visit, match, key, handover);
   }
 
-  /** Returns what the first extension that has something to say says. */
+  /** Returns the first result that an extension provides. */
   private <T> Optional<T> firstFromExtensions(Function<ApiExtension, Optional<T>> asking) {
     return routes.extensions().stream().flatMap(one -> asking.apply(one).stream()).findFirst();
   }
 
-  /** Returns the port of a sandbox that headers name. */
+  /** Returns the port of a sandbox that the headers name. */
   private Optional<HostOriginFilter.PreviewTarget> targetFromHeaders(
       Request request, List<String> hosts) {
     return firstFromExtensions(one -> one.port(header -> RequestLogEntry.values(request, header)))
@@ -230,8 +231,8 @@ final class RequestPipeline extends Handler.Abstract {
   }
 
   /**
-   * Passes on what is for the port of a sandbox, by the host it was sent to or by its path. Who may
-   * come in is decided there: a sandbox that somebody opened is open to everybody.
+   * Forwards a request to a port of a sandbox, named by the host or by the path. Authorization is
+   * up to the handler, because a public port needs no credential.
    */
   private boolean preview(
       Request request,
@@ -349,24 +350,27 @@ final class RequestPipeline extends Handler.Abstract {
     return headers;
   }
 
-  /** A method is a word of the caller's unless it is one of ours. */
+  /**
+   * Returns the method of the request, or {@code -} for a method no route has: unknown names must
+   * not appear in logs.
+   */
   private String method(Request request) {
     return routes.all().stream().anyMatch(one -> one.method().equals(request.getMethod()))
         ? request.getMethod()
         : RequestLogEntry.NONE;
   }
 
-  /** Ends what has no end of its own. */
+  /** Ends streams that have no end of their own. */
   void beginShutdown() {
     shuttingDown = true;
   }
 
-  /** Returns how many requests are worked on. */
+  /** Returns the number of active requests. */
   int activeRequests() {
     return workers.size();
   }
 
-  /** Interrupts whoever still works. */
+  /** Interrupts all active requests. */
   void interruptRequests() {
     workers.forEach(Thread::interrupt);
   }

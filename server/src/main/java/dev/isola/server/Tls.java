@@ -23,7 +23,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.eclipse.jetty.util.ssl.SslContextFactory;
 
-/** A certificate with its chain and its private key. */
+/** A TLS certificate with its chain and private key. */
 public final class Tls {
   private static final Pattern KEY =
       Pattern.compile("-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\\s]+)-----END PRIVATE KEY-----");
@@ -36,7 +36,10 @@ public final class Tls {
     this.plainToo = plainToo;
   }
 
-  /** Lets who speaks plain HTTP come in by the same port; the first byte tells them apart. */
+  /**
+   * Returns a copy that also allows plain HTTP on the same port; the first byte of a connection
+   * tells the protocols apart.
+   */
   public Tls allowPlaintext(boolean allowed) {
     return new Tls(store, allowed);
   }
@@ -46,10 +49,10 @@ public final class Tls {
   }
 
   /**
-   * Reads what config names; empty when it names nothing.
+   * Loads the configured certificate; empty if none is configured.
    *
-   * @throws dev.isola.spi.error.InvalidRequest when it names one without the other, or what cannot
-   *     be used
+   * @throws dev.isola.spi.error.InvalidRequest when only one file is configured, or a file is not
+   *     usable
    */
   public static Optional<Tls> of(Optional<Path> certificate, Optional<Path> key) {
     if (certificate.isEmpty() && key.isEmpty()) {
@@ -98,7 +101,10 @@ public final class Tls {
     throw invalid(file + " is the private key of another certificate", "name its own", null);
   }
 
-  /** Tells whether what one signs the other accepts; or else every handshake would fail later. */
+  /**
+   * Returns whether the private key belongs to the public key, by signing and verifying; otherwise
+   * every handshake would fail later.
+   */
   private static boolean isKeyPair(PublicKey open, PrivateKey secret)
       throws GeneralSecurityException {
     String algorithm =

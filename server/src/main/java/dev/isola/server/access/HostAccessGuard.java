@@ -16,28 +16,28 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Keeps sandboxes that have the network or folders of the host for those who may ask for that: keys
- * with scope admin, and tokens of the sandbox, which only such a key can make. Otherwise any key
- * with scope use would have the host through a sandbox that an administrator made.
+ * Restricts sandboxes with access to the host's network or directories to keys with scope admin,
+ * and to sandbox tokens that were issued with such a key. Otherwise any key with scope use could
+ * reach the host through a sandbox that an administrator created.
  */
 public final class HostAccessGuard {
   private static final int MOST_KNOWN = 100_000;
 
   private final ServerContext context;
 
-  /** What a sandbox has of the host never changes, and its id never comes back. */
+  /** The host access of a sandbox never changes, and ids are never reused. */
   private final Map<SandboxId, HostAccess> known = new ConcurrentHashMap<>();
 
   public HostAccessGuard(ServerContext serving) {
     this.context = serving;
   }
 
-  /** Tells whether a client may ask for the network or folders of the host. */
+  /** Returns whether the client may request access to the host's network or directories. */
   public static boolean mayRequestHostAccess(Exchange exchange) {
     return exchange.key().filter(key -> key.scope().allows(Scope.ADMIN)).isPresent();
   }
 
-  /** Returns a route that checks the sandbox which its path names before it works on it. */
+  /** Returns a route that checks the sandbox in its path before the handler runs. */
   public Route wrap(Route route) {
     boolean works = route.scope().filter(scope -> scope.allows(Scope.USE)).isPresent();
     boolean files = route.template().contains("{id}/files") || route.template().endsWith("/watch");
@@ -54,9 +54,9 @@ public final class HostAccessGuard {
   }
 
   /**
-   * Refuses a key that may not work in a sandbox because of what that has of the host.
+   * Checks whether a key may use a sandbox, given the sandbox's access to the host.
    *
-   * @throws dev.isola.spi.error.Forbidden naming what it has
+   * @throws dev.isola.spi.error.Forbidden with the kind of host access
    */
   public void check(Optional<ApiKey> key, String sandbox) {
     boolean may = key.filter(one -> one.isToken() || one.scope().allows(Scope.ADMIN)).isPresent();
@@ -74,7 +74,7 @@ public final class HostAccessGuard {
         .exception();
   }
 
-  /** Returns what a sandbox has of the host; nothing when there is no such sandbox. */
+  /** Returns the host access of a sandbox; none if the sandbox does not exist. */
   public HostAccess hostAccess(SandboxId id) {
     HostAccess before = known.get(id);
     if (before != null) {
@@ -89,7 +89,7 @@ public final class HostAccessGuard {
       known.put(id, access);
       return access;
     } catch (NotFound absent) {
-      return HostAccess.NONE; // the route says so
+      return HostAccess.NONE; // the handler reports it
     }
   }
 }

@@ -15,13 +15,15 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/** The whole table. A route that is not in here does not exist. */
+/** The table of all routes of the server. */
 public final class Api {
   private Api() {}
 
   /**
-   * @param standardProvider for orders that name none
-   * @param version of this Isola
+   * Returns all routes.
+   *
+   * @param standardProvider the provider of create requests that name none
+   * @param version the version of Isola
    */
   public static Routes routes(
       ServerContext serving, ApiKeys keys, String standardProvider, String version) {
@@ -29,11 +31,13 @@ public final class Api {
   }
 
   /**
-   * @param standardProvider for orders that name none
-   * @param version of this Isola
-   * @param machine looks at what this machine has and lacks, besides providers
-   * @param images what sandboxes start from
-   * @param extensions other APIs, whose routes are under the same guards as our own
+   * Returns all routes.
+   *
+   * @param standardProvider the provider of create requests that name none
+   * @param version the version of Isola
+   * @param machine checks the host, apart from providers
+   * @param images the images that sandboxes can start from
+   * @param extensions other APIs; their routes have the same guards as the native ones
    */
   public static Routes routes(
       ServerContext serving,

@@ -20,7 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Many small file operations in one request, in their order. */
+/** Executes many small file operations in order, in one request. */
 record BatchRoutes(ServerContext context, ByteBudget budget) {
   private static final int MOST = 1000;
   private static final Shape OBJECT = new Shape.Document(Map.of("type", "object"));
@@ -102,7 +102,7 @@ record BatchRoutes(ServerContext context, ByteBudget budget) {
     return answer;
   }
 
-  /** All of them are looked at before the first is done. */
+  /** Validates all operations before the first one is executed. */
   private static List<FileOperation> operations(Map<String, Object> body) {
     List<Violation> problems = new ArrayList<>();
     List<FileOperation> operations = new ArrayList<>();

@@ -12,11 +12,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A command in the body of a request. */
+/** Parses a command in the body of a request. */
 final class CommandBody {
   private static final int LONGEST = 1 << 20;
 
-  /** A week; a command that runs longer is better off in the background without a limit. */
+  /** One week. Longer commands should run in the background without a timeout. */
   private static final long LONGEST_MS = 604_800_000;
 
   static final Shape.Obj SHAPE =
@@ -75,7 +75,7 @@ final class CommandBody {
     return command;
   }
 
-  /** Returns the bytes of a text or {@code {"base64": ...}}. */
+  /** Decodes a string or {@code {"base64": ...}}. */
   static byte[] bytes(String field, Object content) {
     if (content instanceof String text) {
       return text.getBytes(StandardCharsets.UTF_8);

@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A page that shows the OpenAPI document to a person. It is one file, and a browser is told to run
- * and to load nothing else.
+ * Serves a page that displays the OpenAPI document. The page is a single file, and its content
+ * security policy allows no other resource.
  */
 final class DocsRoutes {
   private final byte[] page;

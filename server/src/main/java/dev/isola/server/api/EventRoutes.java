@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What happens to sandboxes, as it happens. */
+/** Streams the events of sandboxes. */
 record EventRoutes(ServerContext context) {
   private static final int AT_ONCE = 100;
   private static final Duration LOOK_UP = Duration.ofMillis(500);
@@ -64,7 +64,7 @@ record EventRoutes(ServerContext context) {
         }
       }
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // the server ends
+      Thread.currentThread().interrupt(); // the server is shutting down
     }
   }
 

@@ -22,7 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Commands that are waited for. */
+/** Runs commands in the foreground. */
 record ExecRoutes(ServerContext context, ByteBudget budget) {
   private static final int USUAL_OUTPUT = 1 << 20;
   private static final int MOST_OUTPUT = 8 << 20;
@@ -98,7 +98,10 @@ record ExecRoutes(ServerContext context, ByteBudget budget) {
     }
   }
 
-  /** Runs a command to its end. Interrupting the thread, when the client leaves, kills it. */
+  /**
+   * Runs a command to completion. If the thread is interrupted because the client disconnected, the
+   * command is killed.
+   */
   private static Exit collect(Execution execution, RetainedOutput stdout, RetainedOutput stderr) {
     boolean ended = false;
     try (execution) {
@@ -125,7 +128,7 @@ record ExecRoutes(ServerContext context, ByteBudget budget) {
     try (OutputStream out = execution.stdin()) {
       out.write(stdin);
     } catch (IOException e) {
-      // The command has ended or wants no input; its result says the rest.
+      // The command has ended or closed its stdin; the result reports the rest.
     }
   }
 

@@ -36,7 +36,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Commands in the background: started, listed, signalled, fed, followed. */
+/** Manages commands in the background: start, list, signal, stdin, output and terminal. */
 record ExecutionRoutes(ServerContext context) {
   private static final String TEMPLATE = "/api/v1/sandboxes/{id}/executions";
   private static final Parameter EXECUTION =
@@ -217,7 +217,7 @@ record ExecutionRoutes(ServerContext context) {
     }
     SandboxId id = SandboxRoutes.id(exchange);
     Sandbox sandbox = context.engine().sandbox(id);
-    attaching(id, sandbox); // nobody could find it again otherwise
+    attaching(id, sandbox); // without it the client could not refer to the execution again
     try (Execution execution = started(id, sandbox, command, exchange.body().get("terminal"))) {
       exchange.json(201, Map.of("id", execution.id().value(), "pid", execution.pid()));
     }
@@ -296,7 +296,7 @@ record ExecutionRoutes(ServerContext context) {
     exchange.noContent();
   }
 
-  /** Attaches behind all output: only input or a signal is wanted. */
+  /** Attaches at the end of the output, to send input or a signal. */
   private Execution attached(Exchange exchange) {
     ExecutionInfo info = info(exchange);
     return attaching(exchange).attach(info.id(), info.endOffset());

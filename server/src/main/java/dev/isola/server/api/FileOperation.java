@@ -27,18 +27,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * One operation of a batch.
  *
- * @param place where it stands in the request
+ * @param location its position in the request, for error messages
  */
 record FileOperation(String location, Map<?, ?> fields) {
   static final Shape CONTENT = new Shape.Content(8 << 20);
 
-  /** Content up to this size needs no share of the server's memory. */
+  /** Content up to this size needs no reservation from the shared budget. */
   private static final int SMALL = 16 * 1024;
 
   private static final int MOST_READ = 8 << 20;
   private static final int FOLDER_MODE = 0755;
 
-  /** What each verb needs; the first stands for what it is about. */
+  /** The required fields of each operation. */
   private static final Map<String, List<String>> NEEDED =
       Map.of(
           "write", List.of("path", "content"),
@@ -68,7 +68,10 @@ record FileOperation(String location, Map<?, ?> fields) {
           Field.optional("replace", Shapes.FLAG, "of move: what is in the way; false"),
           Field.optional("recursive", Shapes.FLAG, "of remove: a whole tree; false"));
 
-  /** What may still be read in one batch: it is all held until the answer goes out. */
+  /**
+   * Limits how much content one batch reads, because the content is in memory until the response is
+   * sent.
+   */
   static final class ReadBudget implements AutoCloseable {
     private final ByteBudget budget;
     private int left = MOST_READ;
@@ -93,7 +96,7 @@ record FileOperation(String location, Map<?, ?> fields) {
       }
     }
 
-    /** Gives the shared memory back. */
+    /** Releases the reserved memory. */
     @Override
     public void close() {
       budget.release(taken);
@@ -121,7 +124,7 @@ record FileOperation(String location, Map<?, ?> fields) {
     return Boolean.TRUE.equals(fields.get(field));
   }
 
-  /** Names what is missing for the verb and what means nothing to it. */
+  /** Reports missing fields and fields that the operation does not have. */
   void check(List<Violation> problems) {
     List<String> needed = NEEDED.getOrDefault(verb(), List.of());
     List<String> known = new ArrayList<>(needed);
@@ -143,7 +146,7 @@ record FileOperation(String location, Map<?, ?> fields) {
     }
   }
 
-  /** Does it and returns what there is to tell. */
+  /** Executes the operation and returns its result. */
   Map<String, Object> perform(FileSystem files, ReadBudget room) {
     String path = text("path");
     return switch (verb()) {
@@ -196,7 +199,7 @@ record FileOperation(String location, Map<?, ?> fields) {
     return content;
   }
 
-  /** Returns text where it is UTF-8, and {@code {"base64": ...}} where it is not. */
+  /** Returns a string if the content is UTF-8, otherwise {@code {"base64": ...}}. */
   private static Object content(byte[] bytes) {
     try {
       return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();

@@ -31,7 +31,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/** The files of a sandbox. Content is never held whole, in neither direction. */
+/** Routes for the files of a sandbox. Content is streamed in both directions. */
 record FileRoutes(ServerContext context) {
   static final String TEMPLATE = "/api/v1/sandboxes/{id}/files";
   private static final String BYTES = "application/octet-stream";
@@ -190,7 +190,7 @@ record FileRoutes(ServerContext context) {
     headers.put("Accept-Ranges", "bytes");
     if (range.isPresent()) {
       FileInfo info = files.stat(path, NOFOLLOW_LINKS);
-      // The size of what a link points to is not known; then all of it is sent, as it may be.
+      // The size of a link's target is unknown; in that case the whole file is sent.
       if (info.type() == FileType.FILE) {
         ByteRange.Part part = range.get().within(info.size());
         headers.put("Content-Range", part.header());
@@ -229,7 +229,7 @@ record FileRoutes(ServerContext context) {
     exchange.json(200, JsonViews.file(written));
   }
 
-  /** Sends entries as they are found; a failure in between cuts the answer off. */
+  /** Sends entries as they are found. An error after the first entry cuts the response off. */
   private static void list(Exchange exchange, Stream<FileInfo> found) throws IOException {
     int limit = exchange.query("limit").map(Integer::parseInt).orElse(USUAL_LIST);
     try (found) {

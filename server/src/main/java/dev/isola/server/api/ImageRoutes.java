@@ -19,7 +19,8 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * The images of the installation. Who may add one decides what runs in other people's sandboxes.
+ * Routes for the images of the installation. Adding one requires the scope admin, because images
+ * determine what runs in the sandboxes of other clients.
  */
 record ImageRoutes(ImageService images) {
   private static final String TEMPLATE = "/api/v1/images";
@@ -127,7 +128,10 @@ record ImageRoutes(ImageService images) {
     }
   }
 
-  /** Who does not listen any more is noticed by who watches the connection. */
+  /**
+   * Sends a progress event. Does not throw when the client has disconnected; the disconnect monitor
+   * handles that.
+   */
   private static void sendProgress(
       SseResponse sse, String words, AtomicReference<IOException> gone) {
     if (gone.get() == null) {

@@ -18,7 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Keys: made, listed, revoked. */
+/** Routes that create, list and revoke API keys. */
 record KeyRoutes(ApiKeys keys) {
   private static final Shape NAME = new Shape.NonEmptyText(64);
   private static final Shape.Obj KEY =

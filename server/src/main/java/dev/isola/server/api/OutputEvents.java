@@ -13,11 +13,11 @@ import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The output of an execution as server-sent events. */
+/** Streams the output of an execution as server-sent events. */
 record OutputEvents(Execution execution, OutputFeed feed) {
   private static final Duration LOOK_UP = Duration.ofMillis(500);
 
-  /** Sends everything until the command has ended, the reader is gone, or the server ends. */
+  /** Sends output until the command ends, the client disconnects or the server shuts down. */
   void follow(Exchange exchange, long from) throws IOException {
     long offset = from;
     try (SseResponse sse = SseResponse.begin(exchange)) {
@@ -53,7 +53,7 @@ record OutputEvents(Execution execution, OutputFeed feed) {
         }
       }
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // the server ends
+      Thread.currentThread().interrupt(); // the server is shutting down
     }
   }
 

@@ -30,7 +30,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** The ports of sandboxes: opened, linked to, and seen. */
+/** Routes for ports of sandboxes: publication, preview links and forwarding. */
 record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
   private static final String TEMPLATE = "/api/v1/sandboxes/{id}/ports";
   private static final Parameter PORT =
@@ -153,7 +153,7 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
     exchange.json(200, described(port, open));
   }
 
-  /** Returns a port as answers have it, in an order that does not change. */
+  /** Describes a port, with its fields in a fixed order. */
   private static Map<String, Object> described(int port, boolean open) {
     Map<String, Object> answer = new LinkedHashMap<>();
     answer.put("port", port);

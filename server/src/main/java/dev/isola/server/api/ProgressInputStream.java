@@ -6,7 +6,7 @@ import java.io.InputStream;
 import java.time.Duration;
 import java.util.Map;
 
-/** Bytes that come in, while somebody is told now and then how many have. */
+/** Reports the number of bytes read as server-sent progress events. */
 final class ProgressInputStream extends FilterInputStream {
   private static final Duration EVERY = Duration.ofMillis(250);
 

@@ -24,7 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The providers of this installation, the warm pool, and what is left to promise. */
+/** Routes for the providers, their remaining capacity, and the warm pool. */
 record ProviderRoutes(ServerContext context) {
   private static final Shape OBJECT = new Shape.Document(Map.of("type", "object"));
   private static final Shape RESOURCES =
@@ -171,7 +171,10 @@ record ProviderRoutes(ServerContext context) {
     return json;
   }
 
-  /** Where a sum is not bounded, what the machine has is what may be promised. */
+  /**
+   * Returns the remaining capacity. Where no capacity is configured, the resources of the host are
+   * the limit.
+   */
   private static Map<String, Object> available(
       CapacityPool.Usage usage, Optional<HostResources> host) {
     boolean anyMemory = usage.free().memoryMb() >= Resources.UNLIMITED / 2;

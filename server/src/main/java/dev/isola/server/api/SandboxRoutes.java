@@ -39,12 +39,12 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
-/** Sandboxes: made, looked at, renewed, paused, destroyed. */
+/** Routes that create, describe, renew, pause and destroy sandboxes. */
 record SandboxRoutes(ServerContext context, String defaultProvider) {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final int USUAL_PAGE = 100;
 
-  /** What stands beside the spec in the body of an order. */
+  /** Fields of a create request that are not part of the spec. */
   private static final Shape.Obj PLACEMENT =
       new Shape.Obj(
           Field.optional("provider", Shapes.WORD, "a provider by name, or auto"),
@@ -165,7 +165,7 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
     exchange.json(200, view(entry));
   }
 
-  /** Returns a sandbox with the limits of its spec that its provider does not enforce. */
+  /** Describes a sandbox together with the limits that its provider does not enforce. */
   private Map<String, Object> view(SandboxView entry) {
     Map<String, Object> json = JsonViews.sandbox(entry);
     json.put("unenforcedLimits", unenforced(entry.provider()));
@@ -219,7 +219,9 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
     exchange.json(delivery.repeated() ? 200 : 201, view(delivery.view()));
   }
 
-  /** Returns the limits that a provider does not enforce on this machine, by what it declares. */
+  /**
+   * Returns the limits that a provider does not enforce on this host, as declared by the provider.
+   */
   private List<String> unenforced(String provider) {
     Set<LimitKind> kinds = EnumSet.allOf(LimitKind.class);
     context.components().health().current().stream()
@@ -229,7 +231,7 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
     return JsonViews.wireNames(kinds);
   }
 
-  /** A sandbox whose client names no time does not live for ever. */
+  /** Sets the default lifetime if the request has none. */
   private CreateRequest withDefaultTtl(CreateRequest request) {
     return context
         .engine()

@@ -18,9 +18,9 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
-/** Guided set-up: what is done on this machine, what is not, and the next step for each. */
+/** Reports the state of the setup of this host, with the next step for each unfinished item. */
 final class SetupRoutes {
-  /** Looking starts programs, so whoever asks again at once sees the same. */
+  /** The result is cached for this long, because checking the host runs programs. */
   private static final Duration AGE = Duration.ofSeconds(10);
 
   private static final Shape STEP =
@@ -41,7 +41,7 @@ final class SetupRoutes {
   private long seenAt = System.nanoTime() - AGE.toNanos();
 
   /**
-   * @param machine looks at the machine and its programs; may take its time
+   * @param machine checks the host and its programs; may be slow
    */
   SetupRoutes(ServerContext serving, Supplier<List<SetupStep>> machine) {
     this.context = serving;

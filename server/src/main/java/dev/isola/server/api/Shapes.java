@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Shapes that several routes have. */
+/** Shapes that several routes share. */
 final class Shapes {
   static final int LONGEST_PATH = 4096;
 
@@ -22,7 +22,7 @@ final class Shapes {
   static final Shape FLAG = new Shape.Flag();
   static final Shape TEXTS = new Shape.MapOf(TEXT);
 
-  /** A year; a longer time is none. */
+  /** At most one year. */
   static final Shape SECONDS = new Shape.WholeNumber(1, 31_536_000);
 
   static final Shape STATE =
@@ -81,7 +81,7 @@ final class Shapes {
 
   private Shapes() {}
 
-  /** Describes the spec document, which is checked by who reads it. */
+  /** Describes the spec document. The codec validates it. */
   static Map<String, Object> spec(Map<String, Object> more) {
     Map<String, Object> text = Map.of("type", "string");
     Map<String, Object> number = Map.of("type", "number");

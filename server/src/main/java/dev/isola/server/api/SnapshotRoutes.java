@@ -32,7 +32,10 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Snapshots: taken, listed, compared, removed; forks. One is restored by naming it as an image. */
+/**
+ * Routes that create, list, compare and remove snapshots and that fork sandboxes. A snapshot is
+ * restored by using it as an image.
+ */
 record SnapshotRoutes(ServerContext context) {
   private static final int MOST_LISTED = 10_000;
   private static final int MOST_PATTERNS = 256;
@@ -318,7 +321,7 @@ record SnapshotRoutes(ServerContext context) {
     exchange.json(200, json);
   }
 
-  /** Paths are bytes in a snapshot, each char one of them; people read UTF-8. */
+  /** Decodes paths, which a snapshot stores as bytes with one char each, as UTF-8. */
   private static List<String> utf8Paths(List<String> paths) {
     return paths.stream()
         .map(path -> new String(path.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8))

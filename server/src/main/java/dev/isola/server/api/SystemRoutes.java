@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** How the server is, and what it offers. */
+/** Routes for health, readiness, metrics and the OpenAPI document. */
 record SystemRoutes(ServerContext context, Supplier<List<Route>> table, String version) {
   private static final Shape OK =
       new Shape.Obj(Field.required("status", Shapes.WORD, "ok or ready"));
@@ -45,7 +45,10 @@ record SystemRoutes(ServerContext context, Supplier<List<Route>> table, String v
             .handledBy(exchange -> exchange.json(200, OpenApi.describe(table.get(), version))));
   }
 
-  /** Answers at once. What is wrong is not told: nobody needs a key for this. */
+  /**
+   * Reports readiness without waiting. The response contains no details, because no key is
+   * required.
+   */
   private void ready(Exchange exchange) throws IOException {
     ServerContext.Components parts = context.current().orElseThrow(ServerContext::unavailable);
     if (!parts.engine().readiness().isReady()) {

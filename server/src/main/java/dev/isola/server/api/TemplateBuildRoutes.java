@@ -27,8 +27,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Builds of templates, their logs, and the archives that their steps copy from. Logs hold what the
- * operator's commands print, so they need the scope admin.
+ * Routes for template builds, their logs and the archives that steps copy from. Logs contain the
+ * output of the operator's commands, so they require the scope admin.
  */
 record TemplateBuildRoutes(ServerContext context) {
   private static final String BUILDS = TemplateRoutes.TEMPLATE + "/{name}/builds";
@@ -159,7 +159,7 @@ record TemplateBuildRoutes(ServerContext context) {
   private void follow(Exchange exchange) throws IOException {
     String template = template(exchange);
     String build = build(exchange);
-    templates().build(template, build); // an unknown one is a problem answer, not a stream
+    templates().build(template, build); // an unknown build is an error response, not a stream
     long offset =
         exchange
             .header("Last-Event-ID")
@@ -218,7 +218,7 @@ record TemplateBuildRoutes(ServerContext context) {
     return json;
   }
 
-  /** Describes a build to a client of the scope admin. */
+  /** Describes a build to a client with the scope admin. */
   private static Map<String, Object> disclosed(BuildView build) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("id", build.id());

@@ -26,8 +26,8 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Templates: built from recipes, listed, removed. A build decides what runs in the sandboxes of
- * other clients, so it needs the scope admin.
+ * Routes that build, list and remove templates. A build determines what runs in the sandboxes of
+ * other clients, so it requires the scope admin.
  */
 record TemplateRoutes(ServerContext context) {
   static final String TEMPLATE = "/api/v1/templates";
@@ -130,7 +130,7 @@ record TemplateRoutes(ServerContext context) {
   }
 
   private void build(Exchange exchange) throws IOException {
-    @SuppressWarnings("unchecked") // the shape was checked
+    @SuppressWarnings("unchecked") // the shape has been checked
     Map<String, Object> recipe =
         (Map<String, Object>) exchange.body().getOrDefault("recipe", Map.of());
     BuildSettings settings =
@@ -147,7 +147,10 @@ record TemplateRoutes(ServerContext context) {
             templates().build(exchange.path("name"), RecipeDocument.fromMap(recipe), settings)));
   }
 
-  /** Operators put secrets into variables and commands: those are for keys that could run. */
+  /**
+   * Describes a template. Variables and commands often contain secrets of the operator, so they
+   * require the scope use.
+   */
   private static Map<String, Object> json(TemplateView template) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("id", template.id());
@@ -173,7 +176,7 @@ record TemplateRoutes(ServerContext context) {
     return json;
   }
 
-  /** Describes the recipe, which {@link RecipeDocument} checks. */
+  /** Describes the recipe, which {@link RecipeDocument} validates. */
   private static Map<String, Object> recipe() {
     Map<String, Object> text = Map.of("type", "string");
     Map<String, Object> texts = Map.of("type", "object", "additionalProperties", text);

@@ -15,7 +15,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 
-/** Tokens for one sandbox, for whoever should have no key. */
+/** Issues tokens that are limited to one sandbox, for clients without an API key. */
 record TokenRoutes(ServerContext context, ApiKeys keys) {
   /** 30 days. */
   static final Shape TTL = new Shape.WholeNumber(1, 2_592_000);

@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Whole folders of a sandbox, as tar archives. */
+/** Routes that export and import directory trees as tar archives. */
 record TreeRoutes(ServerContext context) {
   private static final String TEMPLATE = FileRoutes.TEMPLATE + "/tree";
   private static final String TAR = "application/x-tar";

@@ -27,7 +27,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The files of a volume, by paths that begin at the volume. */
+/** Routes for the files of a volume. Paths are relative to the volume. */
 record VolumeFileRoutes(ServerContext context) {
   private static final String TEMPLATE = VolumeRoutes.TEMPLATE + "/{volume}/files";
   private static final String BYTES = "application/octet-stream";
@@ -108,7 +108,7 @@ record VolumeFileRoutes(ServerContext context) {
     return Route.of(method, TEMPLATE + rest, name, summary).takes(VolumeRoutes.VOLUME);
   }
 
-  /** Refuses a path before a sandbox is made for it. */
+  /** Validates the path before a helper sandbox is created. */
   private VolumeFiles files(Exchange exchange, String path) {
     VolumeFiles.refuseOutside(path);
     return context

@@ -17,14 +17,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Volumes: created, listed, removed. A sandbox mounts one by naming it in its spec.
+ * Routes that create, list and remove volumes. A sandbox mounts a volume by naming it in its spec.
  *
- * @param standardProvider for requests that name none
+ * @param defaultProvider the provider of requests that name none
  */
 record VolumeRoutes(ServerContext context, String defaultProvider) {
   static final String TEMPLATE = "/api/v1/volumes";
 
-  /** There are no tenants. */
+  /** There is a single tenant. */
   static final String TENANT = "";
 
   static final Parameter VOLUME =

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Changes of files, as they happen. */
+/** Streams file changes. */
 record WatchRoutes(ServerContext context) {
   private static final Duration LOOK_UP = Duration.ofMillis(500);
 

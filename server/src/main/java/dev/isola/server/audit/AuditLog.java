@@ -23,14 +23,14 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Writes a line of JSON for every request that changes something or is answered with a token: the
- * actor, which is a key or a kind of token, the action, the sandbox and the outcome. Nothing that a
- * caller wrote is in it. A file that has grown is put aside; the oldest of those goes.
+ * Writes one JSON line for each request that changes something or whose response contains a token:
+ * actor (a key or a kind of token), action, sandbox and outcome. Nothing that the client sent is
+ * logged. A file that exceeds the size limit is rotated, and the oldest file is deleted.
  */
 public final class AuditLog implements RequestListener, AutoCloseable {
   private static final int KEPT = 4;
 
-  /** How the actions begin that pass a request on to a port of a sandbox. */
+  /** Prefix of the actions that forward a request to a port of a sandbox. */
   private static final String PREVIEW = "preview";
 
   private final Path file;
@@ -53,9 +53,11 @@ public final class AuditLog implements RequestListener, AutoCloseable {
   }
 
   /**
-   * @param largest bytes from which on a file is put aside
-   * @param previews whether requests to ports of sandboxes are in it too
-   * @throws IOException when it cannot be written
+   * Opens the log for appending.
+   *
+   * @param largest the size in bytes at which the file is rotated
+   * @param previews whether requests to ports of sandboxes are logged as well
+   * @throws IOException when the file cannot be written
    */
   public static AuditLog open(
       Path file, long largest, boolean previews, InstantSource clock, Log log) throws IOException {
@@ -104,7 +106,7 @@ public final class AuditLog implements RequestListener, AutoCloseable {
       }
       failing = false;
     } catch (IOException e) {
-      // A full disk is no reason to refuse who wants to remove something; it is told once.
+      // A full disk must not block requests that free space. The warning is logged once.
       if (!failing) {
         log.warning("the audit log cannot be written: " + e.getMessage());
       }
@@ -119,7 +121,7 @@ public final class AuditLog implements RequestListener, AutoCloseable {
       try {
         Files.move(numbered(i), numbered(i + 1), StandardCopyOption.REPLACE_EXISTING);
       } catch (NoSuchFileException e) {
-        // There have not been so many yet.
+        // Fewer files have been rotated so far.
       }
     }
     channel.close();

@@ -6,11 +6,11 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Collection;
 import java.util.HexFormat;
 
-/** Keys and tokens as they are stored: a reader of the ledger cannot use what is in it. */
+/** Hashes keys and tokens for storage, so that reading the ledger does not disclose them. */
 public final class TokenHash {
   private TokenHash() {}
 
-  /** Returns the SHA-256 of a token of high entropy, in hexadecimal digits. */
+  /** Returns the SHA-256 of a high-entropy token in hexadecimal. */
   public static String of(String token) {
     try {
       return HexFormat.of()
@@ -21,7 +21,7 @@ public final class TokenHash {
     }
   }
 
-  /** Compares with every hash, in a time that does not depend on which one matches. */
+  /** Compares a token with all hashes, in a time that does not depend on which one matches. */
   public static boolean matchesAny(String token, Collection<String> hashes) {
     byte[] shown = of(token).getBytes(StandardCharsets.US_ASCII);
     boolean found = false;

@@ -12,7 +12,7 @@ import java.util.Locale;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 
-/** Finds sandboxes for traffic, which wakes those that were made to be woken by it. */
+/** Finds sandboxes for incoming traffic and resumes those with {@code autoResume}. */
 public final class SandboxResolver {
   private final ServerContext context;
   private final List<ReentrantLock> waking = Stream.generate(ReentrantLock::new).limit(32).toList();
@@ -22,9 +22,9 @@ public final class SandboxResolver {
   }
 
   /**
-   * Returns a sandbox that runs.
+   * Returns a running sandbox.
    *
-   * @throws dev.isola.spi.error.Conflict when it sleeps, and traffic does not wake it
+   * @throws dev.isola.spi.error.Conflict when it is suspended and not resumed by traffic
    */
   public Sandbox resolve(SandboxId id) {
     Sandbox sandbox = context.engine().sandbox(id);

@@ -6,9 +6,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Requests to ports of sandboxes, counted apart from those of the API: what strangers send to a
- * public port takes no place from a key. One sandbox gets a part of the pool only, and the last
- * quarter of both is kept for requests that showed a key or token.
+ * Limits concurrent requests to ports of sandboxes, separately from API requests, so that traffic
+ * to public ports cannot block the API. A sandbox gets only a part of the total, and the last
+ * quarter of both limits is reserved for authenticated requests.
  */
 final class PreviewLimiter {
   private static final int RESERVED_PART = 4;
@@ -70,14 +70,14 @@ final class PreviewLimiter {
     lock.lock();
     try {
       all--;
-      // The names are the clients' words: none stays behind.
+      // Sandbox names come from clients, so entries must not accumulate.
       bySandbox.computeIfPresent(sandbox, (any, count) -> count == 1 ? null : count - 1);
     } finally {
       lock.unlock();
     }
   }
 
-  /** Returns how many sandboxes are counted. */
+  /** Returns the number of sandboxes with active requests. */
   int sandboxes() {
     lock.lock();
     try {

@@ -8,9 +8,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
-/** Lets callers in as {@link RequestLimits} say. Whoever is refused is told when to come back. */
+/** Enforces {@link RequestLimits}. The error of a rejected request states when to retry. */
 public final class RateLimiter {
-  /** Where a refusal says in how many seconds to come back. */
+  /** Context key of an error that holds the seconds after which to retry. */
   public static final String RETRY_AFTER = "retryAfterSeconds";
 
   private static final double MINUTE = 60;
@@ -22,7 +22,7 @@ public final class RateLimiter {
   private final Map<String, AtomicLong> streams = new ConcurrentHashMap<>();
   private final PreviewLimiter previews;
 
-  /** A place inside; closing it makes room. */
+  /** A permit to use a limited resource; closing it releases the permit. */
   public interface Permit extends AutoCloseable {
     @Override
     void close();
@@ -35,13 +35,13 @@ public final class RateLimiter {
     previews = new PreviewLimiter(limits.previews(), limits.previewsPerSandbox());
   }
 
-  /** Takes a place among those who are worked for. */
+  /** Acquires a permit for a request. */
   public Permit acquireRequest() {
     return acquire(
         activeRequests, limits.requests(), "this server works on as many requests as it may");
   }
 
-  /** Takes a place among the streams of a key. */
+  /** Acquires a permit for a stream of a key. */
   public Permit acquireStream(String key) {
     return acquire(
         streams.computeIfAbsent(key, any -> new AtomicLong()),
@@ -50,9 +50,9 @@ public final class RateLimiter {
   }
 
   /**
-   * Takes a place among the requests to ports of sandboxes, which have a pool of their own.
+   * Acquires a permit for a request to a port of a sandbox. These have limits of their own.
    *
-   * @param known whether the request showed a key or token that is good for the port
+   * @param known whether the request has a valid key or token for the port
    */
   public Permit acquirePreview(String sandbox, boolean known) {
     return previews.acquire(sandbox, known);
@@ -66,7 +66,7 @@ public final class RateLimiter {
     return taken::decrementAndGet;
   }
 
-  /** Counts a request of a key. */
+  /** Counts a request of a key against its rate. */
   public void countRequest(String key) {
     if (limits.perSecond() > 0) {
       double wait = keys.take(key);
@@ -80,8 +80,8 @@ public final class RateLimiter {
   }
 
   /**
-   * Refuses an address from which too many wrong keys came, before its next one is looked at: who
-   * guesses learns nothing.
+   * Rejects an address with too many failed authentications, before its next key is checked. A
+   * valid key is rejected as well, so that guessing yields no information.
    */
   public void checkNotBlocked(String address) {
     if (limits.failures() > 0) {
@@ -95,12 +95,12 @@ public final class RateLimiter {
     }
   }
 
-  /** Tells whether {@link #checkNotBlocked} refuses this address now. */
+  /** Returns whether {@link #checkNotBlocked} rejects this address. */
   public boolean isBlocked(String address) {
     return limits.failures() > 0 && failures.secondsUntilToken(address) > 0;
   }
 
-  /** Counts a wrong key. */
+  /** Records a failed authentication. */
   public void recordAuthFailure(String address) {
     if (limits.failures() > 0) {
       failures.take(address);

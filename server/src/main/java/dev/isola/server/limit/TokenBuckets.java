@@ -6,8 +6,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
- * A bucket of tokens for each name, full at first. Who has not been seen for longest is forgotten
- * when there are too many, so that making up names takes no memory.
+ * A token bucket per name, initially full. The least recently used bucket is evicted when there are
+ * too many, so that made-up names do not consume memory.
  */
 final class TokenBuckets {
   private static final int MOST = 10_000;
@@ -36,12 +36,12 @@ final class TokenBuckets {
     this.nanoTime = nanoTime;
   }
 
-  /** Takes a token; returns 0, or in how many seconds there is one. */
+  /** Takes a token; returns 0, or the seconds until one is available. */
   double take(String name) {
     return secondsUntilToken(name, 1);
   }
 
-  /** Returns 0 when there is a token, or in how many seconds there is one. */
+  /** Returns 0 if a token is available, otherwise the seconds until one is. */
   double secondsUntilToken(String name) {
     return secondsUntilToken(name, 0);
   }

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** Reads what a port of a sandbox sends: lines while it is HTTP's turn, then bytes. */
+/** Reads from a port of a sandbox: lines of the HTTP head, then bytes of the body. */
 final class PortReader {
   private static final int BUFFER = 16 * 1024;
 
@@ -19,9 +19,9 @@ final class PortReader {
   }
 
   /**
-   * Reads a line that ends as HTTP's do.
+   * Reads a line that ends with CRLF.
    *
-   * @param longest how long it may be
+   * @param longest the maximum length
    */
   String line(int longest) throws IOException {
     ByteArrayOutputStream line = new ByteArrayOutputStream();
@@ -50,7 +50,7 @@ final class PortReader {
     return buffer.get() & 0xff;
   }
 
-  /** Reads some bytes, as soon as there are any; -1 at the end. */
+  /** Reads available bytes, waiting for at least one; returns -1 at the end. */
   int read(byte[] target, int most) throws IOException {
     int length = Math.min(most, target.length);
     if (buffer.hasRemaining()) {
@@ -61,7 +61,7 @@ final class PortReader {
     return port.read(ByteBuffer.wrap(target, 0, length));
   }
 
-  /** Returns what was read and not asked for. */
+  /** Returns the bytes that were read from the port but not consumed. */
   byte[] buffered() {
     byte[] rest = new byte[buffer.remaining()];
     buffer.get(rest);

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Names the actor of a request to a port that was let in, for the logs. */
+/** Determines the name of the actor of an authorized request to a port, for the logs. */
 record PreviewActor(ApiKeys keys, PortCredentials extensionCredentials) {
   private static final String BEARER = "Bearer ";
 

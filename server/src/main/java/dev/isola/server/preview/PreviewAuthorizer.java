@@ -20,9 +20,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Decides whether a request may reach a port, and takes a place for it. What is a credential of
- * this server by its form is checked and counted as everywhere else. Any other Authorization
- * belongs to the site behind a public port: it is not compared with keys, and passed on.
+ * Decides whether a request may access a port, and acquires a permit for it. Credentials with the
+ * format of this server are checked and counted as for the API. Any other Authorization header
+ * belongs to the site behind a public port; it is not compared with keys and is forwarded.
  */
 record PreviewAuthorizer(
     ServerContext context,
@@ -30,7 +30,7 @@ record PreviewAuthorizer(
     HostAccessGuard hostAccess,
     PortCredentials extensionCredentials) {
 
-  /** Returns what a request shows, apart from cookies, which are tokens only. */
+  /** Returns the credentials of a request, except cookies, which only carry tokens. */
   private static List<String> secrets(List<Header> headers) {
     List<String> secrets = new ArrayList<>();
     Header.values(headers, "Authorization")
@@ -40,16 +40,16 @@ record PreviewAuthorizer(
     return List.copyOf(secrets);
   }
 
-  /** Tells whether a request shows a token of another API, good or not. */
+  /** Returns whether a request carries a token of another API, valid or not. */
   private boolean presentsExtensionToken(List<Header> headers) {
     return extensionCredentials.tokens().stream()
         .anyMatch(one -> !Header.values(headers, one.header()).isEmpty());
   }
 
   /**
-   * Lets a request in, or refuses it.
+   * Authorizes a request, or throws.
    *
-   * @return the key by which it came in, if it showed one
+   * @return the key that authorized the request, if it does not have the usual format
    */
   Optional<String> authorize(PreviewExchange exchange, SandboxId sandbox, int port) {
     List<Header> headers = exchange.headers();
@@ -97,7 +97,7 @@ record PreviewAuthorizer(
         .exception();
   }
 
-  /** A key of the environment may have any form; before a private port it is looked at. */
+  /** Checks a key from the environment, which may have any format. Only done for private ports. */
   private String otherKey(List<Header> headers, PreviewThrottle access, SandboxId sandbox) {
     List<String> bearers =
         Header.values(headers, "Authorization").stream()
@@ -131,20 +131,23 @@ record PreviewAuthorizer(
         .anyMatch((SandboxToken one) -> one.opens(sandbox, port));
   }
 
-  /** Clients of another API show what they were given when the sandbox was made. */
+  /** Returns whether a request carries a valid token of another API. */
   private boolean hasExtensionToken(List<Header> headers, SandboxId sandbox) {
     return extensionCredentials
         .find(name -> Header.values(headers, name), sandbox, keys.tokens())
         .isPresent();
   }
 
-  /** A client without a key is not told whether a sandbox is there. */
+  /**
+   * Returns whether a port is public. A missing sandbox is reported as private, so that a client
+   * without a key cannot tell whether it exists.
+   */
   private boolean isPublic(SandboxId sandbox, int port) {
     if (keys.publicPorts().contains(sandbox, port)) {
       return true;
     }
-    // On the network of the host a port is the host's: it is opened one by one, by an
-    // administrator.
+    // On the host's network, ports belong to the host: an administrator publishes each one
+    // explicitly.
     if (hostAccess.hostAccess(sandbox).network()) {
       return false;
     }
@@ -164,10 +167,11 @@ record PreviewAuthorizer(
   }
 
   /**
-   * Tells whether a header has a credential for us, good or not: sandboxes get none of them. Told
-   * by its form, because a site could otherwise find out which keys are good.
+   * Returns whether a header carries a credential of this server, valid or not, which must not
+   * reach a sandbox. Determined by its format, because otherwise a site could find out which keys
+   * are valid.
    *
-   * @param shown by which the request came in
+   * @param shown the credential that authorized the request
    */
   boolean isServerCredential(Header header, Optional<String> shown) {
     if (extensionCredentials.tokens().stream().anyMatch(one -> header.is(one.header()))) {

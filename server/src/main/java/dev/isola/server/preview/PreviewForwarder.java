@@ -20,8 +20,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request on its way to a port of a sandbox and back. Bodies pass in pieces, both ways at once;
- * an answer has to begin in time, and may go on for as long as somebody listens.
+ * Forwards one request to a port of a sandbox and streams the response back. Bodies are streamed in
+ * both directions at once. The response must begin within a timeout and may then continue as long
+ * as the client reads.
  */
 final class PreviewForwarder {
   private static final int BUFFER = 64 * 1024;
@@ -41,8 +42,8 @@ final class PreviewForwarder {
   /**
    * Forwards the request.
    *
-   * @param connection which is closed when this returns, unless it became a tunnel
-   * @param ours whether a header has a credential for us
+   * @param connection closed when this method returns, unless it became a tunnel
+   * @param ours whether a header carries a credential of this server
    */
   void forward(PortDialing.Connection connection, String target, Predicate<Header> ours)
       throws IOException {
@@ -74,7 +75,10 @@ final class PreviewForwarder {
     }
   }
 
-  /** Notices a client that leaves by reading, which nobody else may do meanwhile. */
+  /**
+   * Watches for a disconnect by reading from the connection, which is only possible while no body
+   * is read.
+   */
   private Exchange.DisconnectWatch watch() {
     boolean quiet =
         exchange.length() == 0 && HeaderFilter.requestedUpgrade(exchange.headers()).isEmpty();
@@ -113,8 +117,8 @@ final class PreviewForwarder {
           Header.first(head.headers(), "Content-Length")
               .filter(any -> head.status() != 204)
               .ifPresent(length -> headers.add(new Header("Content-Length", length)));
-      // Whether the client is still there was looked for by reading, so nothing may follow. In
-      // chunks nevertheless: an end that came too early has to be told from a good one.
+      // Watching for a disconnect may have consumed input, so the connection cannot be reused.
+      // The response is chunked nevertheless, so that the client can detect truncation.
       case ResponseHead.Framing.Chunked(), ResponseHead.Framing.UntilClose() ->
           headers.addAll(
               List.of(
@@ -122,10 +126,10 @@ final class PreviewForwarder {
     }
     ResponseBody body = new ResponseBody(in, framing);
     byte[] buffer = new byte[BUFFER];
-    // Closed only when all of it came: otherwise the client would take a part for the whole.
+    // Closed only when the body is complete, so that the client can detect truncation.
     OutputStream out = exchange.begin(head.status(), headers);
     if (!(framing instanceof ResponseHead.Framing.FixedLength)) {
-      out.flush(); // its first byte may be long in coming
+      out.flush(); // the first byte of the body may take a while
     }
     for (int read = first(body, buffer); read >= 0; read = body.read(buffer)) {
       out.write(buffer, 0, read);
@@ -134,7 +138,7 @@ final class PreviewForwarder {
     return false;
   }
 
-  /** While nothing was sent the client can still be told what is wrong. */
+  /** Reads the first bytes. Until they are sent, an error can still be reported. */
   private int first(ResponseBody body, byte[] buffer) throws IOException {
     try {
       return body.read(buffer);
@@ -165,7 +169,8 @@ final class PreviewForwarder {
         write(connection, "0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
       }
     } catch (IOException e) {
-      // Either the client left, or the sandbox takes no more: it may still say why.
+      // Either the client disconnected, or the sandbox stopped reading and may still send a
+      // response.
       connection.shutdownOutput();
     }
   }
@@ -181,7 +186,7 @@ final class PreviewForwarder {
     }
   }
 
-  /** The body is ours to read until nobody reads it any more. */
+  /** Stops the upload; the request body must not be read after the handler returns. */
   private static void end(@Nullable Thread upload) {
     if (upload == null) {
       return;
@@ -204,7 +209,7 @@ final class PreviewForwarder {
           .exception(why);
     }
     if (Thread.currentThread().isInterrupted()) {
-      throw why; // the client left, or the server ends
+      throw why; // the client disconnected, or the server is shutting down
     }
     return badResponse(why.getMessage() == null ? "the connection was lost" : why.getMessage());
   }

@@ -21,11 +21,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Ports of sandboxes as web sites, whatever network a sandbox has: bytes go through its agent. They
- * are for who shows a key or a token, unless somebody opened them.
+ * Serves ports of sandboxes as web sites. Traffic goes through the agent, so this works with any
+ * network mode. A request needs a key or a token, unless the port is public.
  */
 public final class Previews {
-  /** The parameter of a link that holds its token; it is gone after the first request. */
+  /**
+   * The query parameter of a preview link that holds its token. The first request redirects to a
+   * URL without it.
+   */
   public static final String PARAMETER = "isola_token";
 
   private static final Duration RESPONSE_TIMEOUT = Duration.ofMinutes(2);
@@ -40,7 +43,7 @@ public final class Previews {
   private final PreviewAuthorizer authorizer;
 
   /**
-   * @param others by which clients of other APIs are let in
+   * @param others the credentials of other APIs
    */
   public Previews(ServerContext serving, ApiKeys keys, PortCredentials others) {
     this(serving, keys, others, RESPONSE_TIMEOUT);
@@ -56,12 +59,12 @@ public final class Previews {
     this.authorizer = new PreviewAuthorizer(serving, keys, new HostAccessGuard(serving), others);
   }
 
-  /** Returns what stands before the paths of a port. */
+  /** Returns the path prefix of a port. */
   public static String prefix(String sandbox, int port) {
     return FOLDER + sandbox + "/ports/" + port;
   }
 
-  /** Returns the prefix in a path that begins with one. */
+  /** Returns the prefix of a path that begins with one. */
   public static String prefixOf(String path) {
     int end = -1;
     for (int i = 0; i < 7; i++) {
@@ -70,7 +73,7 @@ public final class Previews {
     return path.substring(0, end);
   }
 
-  /** Reads a port of a path. */
+  /** Parses a port number. */
   public static int port(String text) {
     int port = text.matches("[0-9]{1,5}") ? Integer.parseInt(text) : 0;
     if (port < 1 || port > 65_535) {
@@ -83,7 +86,7 @@ public final class Previews {
     return port;
   }
 
-  /** Passes a request on, if whoever asks may. */
+  /** Authorizes and forwards a request. */
   public void serve(PreviewExchange exchange) throws IOException {
     SandboxId sandbox = SandboxIds.of(exchange.path("id"));
     int port = port(exchange.path("port"));
@@ -105,7 +108,7 @@ public final class Previews {
   }
 
   /**
-   * The path and the query of a request.
+   * The path and query of a request.
    *
    * @param clean without the token
    */
@@ -129,7 +132,9 @@ public final class Previews {
     }
   }
 
-  /** Gives who comes by a link a cookie, and sends him on to where nobody sees the token. */
+  /**
+   * Exchanges the token of a preview link for a cookie, and redirects to the URL without the token.
+   */
   private void redeemLink(PreviewExchange exchange, SandboxId sandbox, int port, Target target)
       throws IOException {
     exchange.throttle().checkNotBlocked();
@@ -159,7 +164,7 @@ public final class Previews {
             + "; HttpOnly; SameSite=Lax"
             + (exchange.isSecure() ? "; Secure" : "");
     String clean = target.clean();
-    // A path that begins with two slashes would name another host.
+    // A path that begins with two slashes would be taken for a host.
     String place =
         exchange.prefix().isEmpty() && clean.startsWith("//")
             ? "/" + clean.replaceFirst("^/+", "")
@@ -172,7 +177,7 @@ public final class Previews {
             new Header("Cache-Control", "no-store"),
             new Header("Content-Length", "0"));
     try (OutputStream _ = exchange.begin(303, headers)) {
-      // The head says all.
+      // The response has no body.
     }
   }
 

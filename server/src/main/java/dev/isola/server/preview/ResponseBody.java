@@ -4,7 +4,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.util.regex.Pattern;
 
-/** The body of an answer, piece by piece as it comes; one that is cut off is an error. */
+/** Reads the body of a response from a sandbox. A truncated body is an error. */
 final class ResponseBody {
   private static final int LONGEST_SIZE = 1024;
   private static final Pattern HEX = Pattern.compile("[0-9a-fA-F]{1,12}");
@@ -21,7 +21,7 @@ final class ResponseBody {
     this.left = framing instanceof ResponseHead.Framing.FixedLength(long bytes) ? bytes : 0;
   }
 
-  /** Returns how many bytes came; -1 at the end. */
+  /** Returns the number of bytes read; -1 at the end. */
   int read(byte[] target) throws IOException {
     return switch (framing) {
       case ResponseHead.Framing.None() -> -1;
@@ -58,7 +58,7 @@ final class ResponseBody {
     if (left == 0) {
       int trailers = ResponseHead.LARGEST;
       for (String line = in.line(trailers); !line.isEmpty(); line = in.line(trailers)) {
-        trailers = Math.max(0, trailers - line.length() - 2); // nobody asked for them
+        trailers = Math.max(0, trailers - line.length() - 2); // trailers are dropped
       }
       ended = true;
     }

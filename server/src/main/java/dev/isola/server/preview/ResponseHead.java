@@ -8,8 +8,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The head of an answer from a sandbox, which may send anything. What could be read in two ways is
- * refused: who reads it after us would read it in the other.
+ * The head of a response from a sandbox, which is untrusted. Ambiguous heads are rejected, because
+ * a proxy or browser might interpret them differently.
  */
 record ResponseHead(int status, List<Header> headers) {
   static final int LARGEST = 64 * 1024;
@@ -22,7 +22,7 @@ record ResponseHead(int status, List<Header> headers) {
   private static final Pattern NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}");
   private static final Pattern LENGTH = Pattern.compile("[0-9]{1,18}");
 
-  /** How the end of a body is told. */
+  /** How the end of a body is determined. */
   sealed interface Framing {
     record None() implements Framing {}
 
@@ -37,7 +37,7 @@ record ResponseHead(int status, List<Header> headers) {
     headers = List.copyOf(headers);
   }
 
-  /** Reads a head, over those that only say that another will come. */
+  /** Reads a response head, skipping interim responses. */
   static ResponseHead read(PortReader in) throws IOException {
     for (int i = 0; i <= MOST_INTERIM; i++) {
       ResponseHead head = readOne(in);
@@ -84,9 +84,9 @@ record ResponseHead(int status, List<Header> headers) {
   }
 
   /**
-   * Returns how its body ends.
+   * Returns the framing of the body.
    *
-   * @param method of the request
+   * @param method the method of the request
    */
   Framing framing(String method) throws MalformedResponse {
     List<String> encodings = Header.values(headers, "Transfer-Encoding");

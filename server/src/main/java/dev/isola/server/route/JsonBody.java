@@ -15,7 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Reads the body of a request as JSON. */
+/** Parses JSON request bodies. */
 public final class JsonBody {
   /** The largest body that is read into memory. */
   public static final int MAX_BYTES = 1 << 20;
@@ -24,7 +24,7 @@ public final class JsonBody {
 
   private JsonBody() {}
 
-  /** Reads a body and refuses it with everything that is wrong with it. */
+  /** Parses and validates a body; the error lists all violations. */
   public static Map<String, Object> read(
       InputStream in, Route.Body.Json wanted, List<Violation> problems) throws IOException {
     byte[] bytes = bytes(in, MAX_BYTES);
@@ -44,7 +44,7 @@ public final class JsonBody {
     return body;
   }
 
-  /** Reads an object whose fields nobody described. */
+  /** Parses an object without a declared shape. */
   public static Map<?, ?> object(byte[] bytes) {
     if (parsed(bytes) instanceof Map<?, ?> map) {
       return map;
@@ -52,7 +52,7 @@ public final class JsonBody {
     throw invalid("the body is not an object", "send a JSON object");
   }
 
-  /** Reads a body of at most so many bytes; one that trickles in is not waited for. */
+  /** Reads a body of limited size, with a limit on the total time. */
   public static byte[] bytes(InputStream in, int most) throws IOException {
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     byte[] buffer = new byte[8192];

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Describes the table of routes as OpenAPI 3.1. */
+/** Describes routes as an OpenAPI 3.1 document. */
 public final class OpenApi {
   private static final Shape PROBLEM =
       new Shape.Obj(
@@ -31,7 +31,7 @@ public final class OpenApi {
   public static Map<String, Object> describe(List<Route> routes, String version) {
     Map<String, Object> paths = new LinkedHashMap<>();
     for (Route route : routes) {
-      @SuppressWarnings("unchecked") // only we put in here
+      @SuppressWarnings("unchecked") // filled only here
       Map<String, Object> path =
           (Map<String, Object>)
               paths.computeIfAbsent(route.template(), any -> new LinkedHashMap<String, Object>());

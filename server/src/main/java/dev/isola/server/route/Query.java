@@ -12,11 +12,11 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What stands behind the question mark. */
+/** Parses and validates query strings. */
 public final class Query {
   private Query() {}
 
-  /** Reads a query; what cannot be read goes to {@code problems}. */
+  /** Parses a query; adds a violation for each malformed part. */
   public static Map<String, List<String>> read(@Nullable String text, List<Violation> problems) {
     Map<String, List<String>> values = new LinkedHashMap<>();
     if (text == null || text.isEmpty()) {
@@ -37,7 +37,10 @@ public final class Query {
     return values;
   }
 
-  /** Checks all parameters of a route, and names those that a route of ours does not have. */
+  /**
+   * Validates the parameters of a request. On a native route, undeclared query parameters are
+   * violations as well.
+   */
   public static void check(
       Route route,
       Map<String, String> path,
@@ -60,7 +63,7 @@ public final class Query {
       given.forEach(text -> parameter.check(text, problems));
     }
     if (!route.dialect().isNative()) {
-      return; // clients of others send what we do not know, and mean no harm
+      return; // clients of other APIs may send parameters that this server does not support
     }
     List<String> known =
         route.parameters().stream()
@@ -78,7 +81,7 @@ public final class Query {
     return text == null ? List.of() : List.of(text);
   }
 
-  /** Refuses a request with everything that is wrong with it. */
+  /** Returns an error that lists all violations of a request. */
   public static SandboxException invalid(List<Violation> problems) {
     Fault fault =
         Fault.of(
@@ -100,6 +103,6 @@ public final class Query {
     return fault.exception();
   }
 
-  /** A body of a mebibyte can have a great many. */
+  /** The number of violations in an error; a large body can have many more. */
   private static final int MOST_NAMED = 50;
 }

@@ -9,18 +9,18 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a value looks like. It is said once: what comes in is checked against it, and the OpenAPI
- * document describes it.
+ * The shape of a JSON value, used both to validate requests and to describe them in the OpenAPI
+ * document.
  */
 public sealed interface Shape {
 
-  /** Returns it as a schema of OpenAPI 3.1. */
+  /** Returns the OpenAPI 3.1 schema. */
   Map<String, Object> schema();
 
-  /** Names everything that is wrong with {@code value}. */
+  /** Adds a violation for each defect of {@code value}. */
   void check(String field, @Nullable Object value, List<Violation> problems);
 
-  /** A text. */
+  /** A string. */
   record Text(int longest, String format) implements Shape {
     @Override
     public Map<String, Object> schema() {
@@ -46,7 +46,7 @@ public sealed interface Shape {
     }
   }
 
-  /** A path inside a sandbox, or another text that says nothing when it is empty. */
+  /** A non-empty string. */
   record NonEmptyText(int longest) implements Shape {
     @Override
     public Map<String, Object> schema() {
@@ -64,7 +64,7 @@ public sealed interface Shape {
     }
   }
 
-  /** Bytes: a text, or {@code {"base64": "..."}}. */
+  /** Bytes: a string, or {@code {"base64": "..."}}. */
   record Content(int longest) implements Shape {
     @Override
     public Map<String, Object> schema() {
@@ -90,7 +90,7 @@ public sealed interface Shape {
     }
   }
 
-  /** A whole number. */
+  /** An integer in a range. */
   record WholeNumber(long least, long most) implements Shape {
     @Override
     public Map<String, Object> schema() {
@@ -113,7 +113,7 @@ public sealed interface Shape {
     }
   }
 
-  /** A number, for answers. */
+  /** A number; used in responses only. */
   record Decimal() implements Shape {
     @Override
     public Map<String, Object> schema() {
@@ -142,7 +142,7 @@ public sealed interface Shape {
     }
   }
 
-  /** One of a few words. */
+  /** One of several strings. */
   record Choice(List<String> words) implements Shape {
     public Choice {
       words = List.copyOf(words);
@@ -182,7 +182,7 @@ public sealed interface Shape {
     }
   }
 
-  /** Values of one shape by name. */
+  /** An object whose values all have one shape. */
   record MapOf(Shape of) implements Shape {
     @Override
     public Map<String, Object> schema() {
@@ -203,13 +203,13 @@ public sealed interface Shape {
     }
   }
 
-  /** An object with named fields and no others. A field that is null is as good as absent. */
+  /** An object with these fields and no others. A null field counts as absent. */
   record Obj(List<Field> fields) implements Shape {
     public Obj(Field... fields) {
       this(List.of(fields));
     }
 
-    /** Returns this with further fields. */
+    /** Returns a copy with further fields. */
     public Obj and(Field... more) {
       List<Field> all = new ArrayList<>(fields);
       all.addAll(List.of(more));
@@ -264,9 +264,9 @@ public sealed interface Shape {
   }
 
   /**
-   * Something that is described here and checked by who knows it better.
+   * An object that is validated elsewhere.
    *
-   * @param schema as OpenAPI has it
+   * @param schema its OpenAPI schema
    */
   record Document(Map<String, Object> schema) implements Shape {
     @Override

@@ -4,7 +4,7 @@ import dev.isola.document.Suggestion;
 import dev.isola.spi.spec.Violation;
 import java.util.Collection;
 
-/** Names that nobody asked for. */
+/** Describes unknown fields and parameters, with a suggestion. */
 final class UnknownName {
   private static final int LONGEST_SHOWN = 60;
 

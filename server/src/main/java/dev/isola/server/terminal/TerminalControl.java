@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What somebody at a terminal can ask for besides typing. */
+/** A control message of a terminal client. */
 sealed interface TerminalControl {
   record Resize(TerminalSize size) implements TerminalControl {}
 
@@ -16,7 +16,7 @@ sealed interface TerminalControl {
 
   record Invalid(String why) implements TerminalControl {}
 
-  /** Reads a text frame, which may be anything. */
+  /** Parses a text frame, which is untrusted. */
   static TerminalControl parse(String text) {
     @Nullable Object read;
     try {

@@ -23,12 +23,12 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Somebody at a terminal, over a WebSocket. One piece of output is in hand and no more: one who
- * does not read holds the terminal back, and is let go after a minute. The command goes on when the
- * socket is closed, whoever closed it.
+ * Connects a WebSocket client to a terminal. At most one piece of output is buffered: a client that
+ * does not read holds the terminal back and is disconnected after a minute. The command continues
+ * after the socket is closed.
  */
 public final class TerminalSession implements WebSocket.Session {
-  /** What a client has to offer. */
+  /** The subprotocol that a client must offer. */
   public static final String PROTOCOL = "isola.terminal.v1";
 
   private static final int NORMAL = 1000;
@@ -56,9 +56,9 @@ public final class TerminalSession implements WebSocket.Session {
   private volatile @Nullable Fault refused;
 
   /**
-   * @param terminal attached at {@code offset}; closed with the session
-   * @param ending whether the server is
-   * @param exits writes down how a command ended
+   * @param terminal attached at {@code offset}; closed together with the session
+   * @param ending returns whether the server is shutting down
+   * @param exits renders the exit status of a command
    */
   public TerminalSession(
       Terminal terminal,
@@ -78,7 +78,7 @@ public final class TerminalSession implements WebSocket.Session {
     try {
       follow(socket);
     } catch (IOException e) {
-      // Whoever was there is gone, and knows where to go on.
+      // The client disconnected and can attach again at its offset.
     } finally {
       left = true;
       reader.interrupt();
@@ -99,7 +99,7 @@ public final class TerminalSession implements WebSocket.Session {
         items.put(new Item.Failed(e.fault()));
       }
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // nobody reads any more
+      Thread.currentThread().interrupt(); // the session has ended
     }
   }
 
@@ -184,7 +184,7 @@ public final class TerminalSession implements WebSocket.Session {
     } catch (SandboxException e) {
       refused = e.fault();
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // the session ends
+      Thread.currentThread().interrupt(); // the session has ended
     }
   }
 
@@ -193,7 +193,7 @@ public final class TerminalSession implements WebSocket.Session {
       terminal.stdin().write(bytes);
       terminal.stdin().flush();
     } catch (IOException e) {
-      // It has ended; how, is told to whoever follows it.
+      // The terminal has ended; the output stream reports how.
     }
   }
 

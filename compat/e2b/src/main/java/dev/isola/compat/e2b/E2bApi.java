@@ -28,20 +28,24 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * E2B's API, with which its clients work against this server. They name a sandbox by {@code
- * PORT-ID.DOMAIN} or by headers; one port of every sandbox means its files and processes.
+ * Implements E2B's API, so that E2B's clients work against this server. A request names a sandbox
+ * by the host {@code PORT-ID.DOMAIN} or by headers; port 49983 of every sandbox stands for its
+ * files and processes.
  */
 public final class E2bApi implements ApiExtension {
   private static final String ID_HEADER = "E2b-Sandbox-Id";
   private static final String PORT_HEADER = "E2b-Sandbox-Port";
 
-  /** The port behind which E2B's clients find files and processes, and no port of the sandbox. */
+  /**
+   * The port through which E2B's clients reach envd. It is answered by this server and never
+   * forwarded to the sandbox.
+   */
   private static final int ENVD_PORT = 49_983;
 
   private final List<Route> routes;
 
   /**
-   * @param images that templates are made of
+   * @param images the images that templates are built from
    */
   public E2bApi(ServerContext serving, ApiKeys keys, E2bSettings settings, ImageService images) {
     routes = routes(serving, keys, settings, images);

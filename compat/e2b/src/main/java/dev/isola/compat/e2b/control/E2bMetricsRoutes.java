@@ -20,9 +20,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What sandboxes use, and what became of them. */
+/** Routes for resource usage and for the event log of a sandbox. */
 public record E2bMetricsRoutes(ServerContext context) {
-  /** Between two looks, from which follows how busy a sandbox is. */
+  /** The time between two samples of the CPU time. */
   private static final Duration SAMPLE_INTERVAL = Duration.ofMillis(50);
 
   private static final int MOST_EVENTS = 1000;
@@ -46,7 +46,7 @@ public record E2bMetricsRoutes(ServerContext context) {
             .handledBy(this::logs));
   }
 
-  /** There is one measurement, and that is of now. */
+  /** Returns one sample, taken now. Past samples are not stored. */
   private void metrics(Exchange exchange) throws IOException {
     SandboxView entry = SandboxLookup.find(context, exchange);
     Instant now = Instant.now();

@@ -22,7 +22,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 
-/** Lists of sandboxes, newest first. */
+/** Routes that list sandboxes, newest first by default. */
 public record E2bSandboxListRoutes(ServerContext context, E2bSandboxView view) {
   private static final int PAGE = 100;
   static final String NEXT = "X-Next-Token";
@@ -81,7 +81,10 @@ public record E2bSandboxListRoutes(ServerContext context, E2bSandboxView view) {
     return states;
   }
 
-  /** A query within the query, whose names and values are encoded once more. */
+  /**
+   * Parses the {@code metadata} parameter: a query string within the query, whose names and values
+   * are percent-encoded a second time.
+   */
   static List<List<String>> metadata(String text) {
     List<Violation> problems = new ArrayList<>();
     List<List<String>> pairs = new ArrayList<>();

@@ -33,18 +33,18 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Sandboxes: made, found, kept alive, put to rest, ended. */
+/** Routes that create, describe, renew, pause, resume and kill sandboxes. */
 public record E2bSandboxRoutes(
     ServerContext context,
     E2bTemplates templates,
     CreateRequestMapper mapper,
     E2bSandboxView view) {
-  /** How long a sandbox lives when nobody says, in the two versions of the API. */
+  /** Default lifetime of a sandbox in seconds, in version 1 and version 2 of the API. */
   private static final long V1_TTL_SECONDS = 15;
 
   private static final long V2_TTL_SECONDS = 300;
 
-  /** How long one that was paused is kept. */
+  /** How long a paused sandbox is kept. */
   private static final Duration PAUSED_TTL = Duration.ofDays(30);
 
   private static final Parameter KEY =
@@ -128,7 +128,7 @@ public record E2bSandboxRoutes(
     exchange.json(201, view.connected(exchange, entry));
   }
 
-  /** Wakes one that is paused. Its time is made longer, and never shorter. */
+  /** Resumes a paused sandbox. Extends its lifetime, but never shortens it. */
   private void connect(Exchange exchange) throws IOException {
     SandboxView entry = SandboxLookup.find(context, exchange);
     E2bRequestBody body = new E2bRequestBody(exchange.body());
@@ -145,7 +145,9 @@ public record E2bSandboxRoutes(
     exchange.json(asleep ? 201 : 200, view.connected(exchange, entry));
   }
 
-  /** Who wants nothing of the memory gets the files, and processes that begin anew. */
+  /**
+   * Resumes a sandbox. Without memory, the sandbox keeps its files and its processes start again.
+   */
   private void resumeSandbox(SandboxView entry, boolean memory) {
     Engine engine = context.engine();
     engine.resume(entry.id());
@@ -162,7 +164,7 @@ public record E2bSandboxRoutes(
     connect(exchange);
   }
 
-  /** One that is paused is kept; its time goes on when it wakes. */
+  /** Pauses a sandbox. Its lifetime is extended while it is paused. */
   private void pause(Exchange exchange) throws IOException {
     SandboxView entry = SandboxLookup.find(context, exchange);
     if (E2bSandboxView.isSuspended(entry)) {
@@ -207,7 +209,10 @@ public record E2bSandboxRoutes(
     exchange.noContent();
   }
 
-  /** The network of a sandbox does not change; who wants what it has is told so. */
+  /**
+   * Accepts a request that asks for the network the sandbox already has; the network of a running
+   * sandbox cannot be changed.
+   */
   private void network(Exchange exchange) throws IOException {
     SandboxView entry = SandboxLookup.find(context, exchange);
     E2bRequestBody body = new E2bRequestBody(exchange.body());

@@ -28,7 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Snapshots and forks. They have files and no memory. */
+/** Routes for snapshots and forks. Both contain files and no memory. */
 public record E2bSnapshotRoutes(
     ServerContext context, E2bTemplates templates, E2bSandboxView view) {
   private static final int PAGE = 100;

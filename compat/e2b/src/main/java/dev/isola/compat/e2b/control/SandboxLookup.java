@@ -9,12 +9,14 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 
-/** Finds the sandbox that a request is about. */
+/** Finds the sandbox that the path of a request names. */
 final class SandboxLookup {
   private SandboxLookup() {}
 
   /**
-   * @throws dev.isola.spi.error.NotFound also when it is not there any more
+   * Returns the sandbox.
+   *
+   * @throws dev.isola.spi.error.NotFound also when the sandbox has ended
    */
   static SandboxView find(ServerContext serving, Exchange exchange) {
     String id = exchange.path("id");

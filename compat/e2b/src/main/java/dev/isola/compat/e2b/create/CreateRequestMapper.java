@@ -27,9 +27,12 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What a client of E2B wants, as an order. */
+/** Maps create requests of E2B's clients to the engine. */
 public record CreateRequestMapper(E2bSettings settings) {
-  /** What these clients take for granted: where there is a choice, it is of those who can. */
+  /**
+   * Capabilities that E2B's clients rely on. Automatic provider selection is limited to providers
+   * that have them.
+   */
   private static final Requirements EXPECTED =
       Requirements.capabilities(
           Terminals.class, Watching.class, PortDialing.class, Attaching.class);
@@ -37,7 +40,9 @@ public record CreateRequestMapper(E2bSettings settings) {
   private static final SecureRandom RANDOM = new SecureRandom();
 
   /**
-   * @param usual how many seconds it lives when the body does not say
+   * Maps a create request.
+   *
+   * @param usual the lifetime in seconds when the body does not set one
    */
   public SandboxRequest toOrder(E2bRequestBody body, E2bTemplate template, long usual) {
     E2bRequestBody network = body.object("network").orElse(new E2bRequestBody(Map.of()));
@@ -109,9 +114,9 @@ public record CreateRequestMapper(E2bSettings settings) {
   }
 
   /**
-   * Returns the network that keeps what a client wants to be reached.
+   * Returns the network that enforces the egress rules of a request.
    *
-   * @param rules the part of the body that has them
+   * @param rules the part of the body that holds the rules
    */
   public Network network(E2bRequestBody rules, E2bRequestBody body) {
     boolean access = body.flag("allow_internet_access").orElse(true);

@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What E2B's clients want a sandbox to reach. Nothing at all can be kept, and so can every rule
- * that forbids something where there is no network; all else is refused, and never passed over.
+ * The egress rules of an E2B create request. "No network" can be enforced, and so can a deny rule
+ * where the sandbox has no network anyway. Every other rule is rejected rather than ignored.
  *
- * @param internet whether anything is to be reached
- * @param denies whether something of it is not
+ * @param internet whether the sandbox may reach the internet
+ * @param denies whether some destinations are denied
  */
 record Egress(boolean internet, boolean denies) {
   private static final String EVERYTHING = "0.0.0.0/0";
@@ -22,7 +22,9 @@ record Egress(boolean internet, boolean denies) {
       List.of("allowOut", "rules", "egressProxy", "dnsServers");
 
   /**
-   * @param access says whether there is an internet, in words that are older than rules
+   * Reads the rules of a request.
+   *
+   * @param access the older {@code allow_internet_access} flag
    */
   static Egress of(E2bRequestBody rules, boolean access) {
     for (String name : REFUSED) {
@@ -42,9 +44,9 @@ record Egress(boolean internet, boolean denies) {
   }
 
   /**
-   * Returns the network that keeps it.
+   * Returns the network that enforces these rules.
    *
-   * @param given what sandboxes have that may have the internet
+   * @param given the network mode of sandboxes that may reach the internet
    */
   Network network(NetworkMode given) {
     if (!internet || (denies && given == NetworkMode.NONE)) {

@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A message of protocol buffers, as JSON writes it. What is absent has a value of its own, and
- * fields that are not known mean nothing.
+ * A protocol buffers message in its JSON mapping. Absent fields have their default values, and
+ * unknown fields are ignored.
  */
 record ConnectMessage(Map<?, ?> fields) {
 
@@ -24,12 +24,12 @@ record ConnectMessage(Map<?, ?> fields) {
     };
   }
 
-  /** Returns a text that there must be. */
+  /** Returns a string field that must be present. */
   String requiredText(String field) {
     return text(field).filter(text -> !text.isEmpty()).orElseThrow(() -> wrong(field, "given"));
   }
 
-  /** Returns a number; those of 64 bits are written as texts. */
+  /** Returns a number. In the JSON mapping, 64-bit numbers are strings. */
   Optional<Long> wholeNumber(String field) {
     return switch (fields.get(field)) {
       case null -> Optional.empty();

@@ -10,14 +10,14 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.util.Optional;
 
-/** Input as E2B's clients send it: to a terminal, or to a process that was started with input. */
+/** Input from E2B's clients, for a terminal or for a process that was started with stdin. */
 final class EnvdInput {
   private EnvdInput() {}
 
   /**
-   * Returns what a message has for a process.
+   * Returns the input in a message.
    *
-   * @throws SandboxException when the process takes none of that kind
+   * @throws SandboxException when the process does not accept input of that kind
    */
   static byte[] of(ConnectMessage input, ExecutionInfo info) {
     Optional<byte[]> typed = input.bytes("pty");
@@ -46,7 +46,8 @@ final class EnvdInput {
     try {
       feeding.write(new ByteArrayInputStream(bytes));
     } catch (SandboxException e) {
-      // Said of the process, and not of the sandbox as clients would take it.
+      // Reports the state of the process; clients would take ILLEGAL_STATE for the state of the
+      // sandbox.
       throw e.code() == ErrorCode.ILLEGAL_STATE ? closed() : e;
     }
   }

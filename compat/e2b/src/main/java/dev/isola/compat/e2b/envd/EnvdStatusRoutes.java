@@ -25,7 +25,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Facts of a sandbox: that it runs, what it uses, its environment. */
+/** Routes for the health, the environment and the resource usage of a sandbox. */
 record EnvdStatusRoutes(ServerContext context, ApiKeys keys, SandboxAccess access) {
   private static final Duration SAMPLE = Duration.ofMillis(100);
   private static final long MIB = 1 << 20;
@@ -49,8 +49,8 @@ record EnvdStatusRoutes(ServerContext context, ApiKeys keys, SandboxAccess acces
   }
 
   /**
-   * Needs no token. Without one it is answered from the ledger: a stranger's request neither wakes
-   * a sandbox nor keeps it alive.
+   * Reports the health of a sandbox. No token is required; without one the response comes from the
+   * ledger, so that an unauthenticated request neither resumes a sandbox nor keeps it alive.
    */
   private void health(Exchange exchange) throws IOException {
     SandboxId id = SandboxAccess.id(exchange);

@@ -15,10 +15,16 @@ import java.time.InstantSource;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 
-/** Who may read and write content: one with the sandbox's token, or with a URL that he signed. */
+/**
+ * Authorizes requests that read or write file content, either by the sandbox's token or by a signed
+ * URL.
+ */
 record FileContentAuthorizer(
     ServerContext context, ApiKeys keys, InstantSource clock, Semaphore searches) {
-  /** Nobody who shows nothing may make us look for longer, or more often than this at once. */
+  /**
+   * Limits on the search for the sandbox of a signed URL, because the request is not yet
+   * authenticated: the number of pages per search and the number of concurrent searches.
+   */
   private static final int MOST_PAGES = 20;
 
   private static final int AT_ONCE = 2;
@@ -29,7 +35,10 @@ record FileContentAuthorizer(
     this(serving, keys, InstantSource.system(), new Semaphore(AT_ONCE));
   }
 
-  /** Refuses who has neither. */
+  /**
+   * Authorizes a request to a known sandbox, or throws if it has neither a valid token nor a valid
+   * signature.
+   */
   void authorize(Exchange exchange, SandboxId sandbox, String operation) {
     Optional<String> token = exchange.header(E2bCredentials.ENVD_HEADER);
     if (token.isPresent()) {
@@ -50,7 +59,7 @@ record FileContentAuthorizer(
     signature.checkNotExpired(clock.instant());
   }
 
-  /** Finds the sandbox whose token signed a URL, which does not name it. */
+  /** Finds the sandbox whose token signed a URL. The URL does not name the sandbox. */
   SandboxId findSigner(Exchange exchange, String operation) {
     UrlSignature signature =
         UrlSignature.of(exchange, operation)

@@ -28,8 +28,8 @@ import java.util.function.BiFunction;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * The content of files, read and written as it comes. A URL that somebody signed works without any
- * header, and then does not even name its sandbox.
+ * Routes that read and write file content as a stream. A signed URL needs no header and does not
+ * name its sandbox.
  */
 record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access) {
   private static final String BYTES = "application/octet-stream";
@@ -108,7 +108,7 @@ record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access)
       ReadRange wanted = new ReadRange(part.first(), part.length());
       FileResponse.send(exchange, 206, BYTES, files.read(path, wanted), headers);
     } else {
-      // A large file is sent as long as it was a moment ago, though it may have grown since.
+      // A large file is sent with the length it had a moment ago, even if it has grown since.
       ReadRange wanted = info.size() > BUFFER ? new ReadRange(0, info.size()) : ReadRange.ALL;
       sendWhole(exchange, files.read(path, wanted), info.size(), headers);
     }
@@ -119,8 +119,9 @@ record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access)
   }
 
   /**
-   * Sends a whole file. It is packed only for who asks for that and nothing else: others name it
-   * among all that they could read, and packing costs more than it saves on most ways.
+   * Sends a whole file. It is compressed only if gzip is the only encoding the client accepts:
+   * other clients list gzip among many, and on most connections compression costs more than it
+   * saves.
    */
   private static void sendWhole(
       Exchange exchange, InputStream content, long size, Map<String, String> headers)
@@ -140,7 +141,8 @@ record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access)
       FileResponse.send(exchange, 200, BYTES, content, headers);
       return;
     }
-    // Files of the kernel's say that they are empty, and are not; others change under us.
+    // Files in procfs report a size of 0 although they have content, and other files may change
+    // while they are read.
     byte[] start = content.readNBytes(BUFFER);
     if (start.length < BUFFER) {
       headers.put("Content-Length", Integer.toString(start.length));
@@ -158,7 +160,7 @@ record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access)
     try {
       exchange.json(200, new FileUpload(exchange, who.apply(exchange, WRITE)).receive());
     } catch (SandboxException e) {
-      // Who is still sending a little sees no answer otherwise.
+      // A client that is still sending would not see the response.
       exchange.content().readNBytes(LITTLE);
       throw e;
     }

@@ -14,14 +14,14 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** Files as E2B's clients are told of them. */
+/** Describes files in the JSON of E2B's API. */
 record FileEntries(FileSystem files) {
-  /** Before the names of attributes that are a file's metadata. */
+  /** Prefix of the extended attributes that hold a file's metadata. */
   static final String METADATA = "e2b.";
 
   private static final String BITS = "rwxrwxrwx";
 
-  /** Says that a file has no attributes, or that nobody can tell. */
+  /** Errors which mean that the attributes of a file are absent or cannot be read. */
   private static final Set<ErrorCode> NO_ATTRIBUTES =
       Set.of(
           ErrorCode.NOT_IMPLEMENTED,
@@ -33,7 +33,7 @@ record FileEntries(FileSystem files) {
     return entry(files.stat(path, NOFOLLOW_LINKS));
   }
 
-  /** Describes a file. Of a link, type and mode are those of what it leads to. */
+  /** Describes a file. Type and mode of a symbolic link are those of its target. */
   Map<String, Object> entry(FileInfo info) {
     Optional<FileInfo> end = info.type() == FileType.LINK ? end(info) : Optional.of(info);
     Map<String, Object> entry = new LinkedHashMap<>();
@@ -60,7 +60,7 @@ record FileEntries(FileSystem files) {
     try {
       return Optional.of(files.stat(link.path()));
     } catch (SandboxException e) {
-      return Optional.empty(); // it leads nowhere, or in a circle
+      return Optional.empty(); // a dangling or circular link
     }
   }
 
@@ -94,7 +94,7 @@ record FileEntries(FileSystem files) {
     };
   }
 
-  /** Returns the mode as Go writes it: letters for what is special, then nine bits. */
+  /** Formats the mode as Go does: letters for special bits, then nine permission bits. */
   static String permissions(FileInfo info) {
     StringBuilder text = new StringBuilder();
     switch (info.type()) {

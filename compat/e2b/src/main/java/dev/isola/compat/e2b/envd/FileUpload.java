@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.zip.GZIPInputStream;
 
-/** Files that somebody sends: the one that the body is, or those of a form. */
+/** Receives uploaded files: a single file as the body, or the files of a form. */
 final class FileUpload {
   private static final String FORM = "multipart/form-data";
   private static final String FIELD = "file";
@@ -39,7 +39,7 @@ final class FileUpload {
     metadata = exchange.headersWithPrefix("x-metadata-");
   }
 
-  /** Writes them one after the other, as they come in; those before one that fails stay. */
+  /** Writes the files one after the other as they arrive. If one fails, those before it remain. */
   List<Map<String, Object>> receive() throws IOException {
     String type = exchange.header("Content-Type").orElse("");
     Optional<String> path = exchange.query("path").filter(text -> !text.isEmpty());
@@ -63,7 +63,7 @@ final class FileUpload {
       }
       return written;
     } catch (UncheckedIOException e) {
-      throw e.getCause(); // who sends it is gone
+      throw e.getCause(); // the client disconnected
     }
   }
 

@@ -22,7 +22,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The service {@code filesystem.Filesystem}: everything about files but their content. */
+/**
+ * The service {@code filesystem.Filesystem}: operations on files other than reading and writing
+ * content.
+ */
 record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
   private static final ConnectService CALLS = new ConnectService("filesystem.Filesystem");
   private static final Duration LOOK_UP = Duration.ofMillis(500);
@@ -86,7 +89,7 @@ record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
     FileSystem files = guest.files();
     String from = guest.home().absolute(message.requiredText("source"));
     String to = guest.home().absolute(message.requiredText("destination"));
-    files.stat(from, NOFOLLOW_LINKS); // before anything is made for it
+    files.stat(from, NOFOLLOW_LINKS); // fails before the parent directory is created
     files.makeFolder(parent(to), FOLDER_MODE);
     files.move(from, to, true);
     return entry(files, to);
@@ -115,7 +118,7 @@ record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
       return Map.of(
           "entries",
           all.stream()
-              // A folder stands before what is in it, and that before what follows the folder.
+              // A directory sorts directly before its content.
               .sorted(Comparator.comparing((FileInfo one) -> one.path().replace('/', '\0')))
               .map(entries::entry)
               .toList());
@@ -179,7 +182,7 @@ record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
         change = changes.next(frames.hasBuffered() ? Duration.ZERO : LOOK_UP);
       } catch (SandboxException e) {
         if (e.code() != ErrorCode.CONFLICT) {
-          throw e; // the sandbox is lost, or who listened
+          throw e; // the sandbox is lost, or the client disconnected
         }
         frames.fail(E2bError.connect(e.fault(), ""));
         return;
@@ -211,7 +214,7 @@ record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
   }
 
   private Map<String, ?> events(Exchange exchange, ConnectMessage message) {
-    access.sandbox(exchange); // one that is gone has none
+    access.sandbox(exchange); // fails if the sandbox has ended
     return Map.of(
         "events", watchers.events(SandboxAccess.id(exchange), message.requiredText("watcherId")));
   }

@@ -15,8 +15,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.ToLongFunction;
 
 /**
- * Knows where people are at home in sandboxes: each sandbox is asked once for each of them, and
- * once more when it was booted again.
+ * Caches the home directories of users in sandboxes. Each sandbox is queried once per user, and
+ * again after it has been booted again.
  */
 final class HomeDirectories {
   private static final int MOST = 10_000;
@@ -35,16 +35,16 @@ final class HomeDirectories {
       };
 
   /**
-   * @param waking a number that is another one when a sandbox was booted again
+   * @param boots returns a number that changes when a sandbox is booted again
    */
   HomeDirectories(ToLongFunction<SandboxId> waking) {
     this.boots = waking;
   }
 
   /**
-   * Finds where somebody is at home.
+   * Returns the home of a user.
    *
-   * @param user empty for who the sandbox's commands run as
+   * @param user empty for the default user of the sandbox
    */
   UserHome find(Sandbox sandbox, Optional<String> user) {
     Key key = new Key(sandbox.id(), boots.applyAsLong(sandbox.id()), user);
@@ -67,7 +67,10 @@ final class HomeDirectories {
     return found;
   }
 
-  /** Who comes without a name begins where the sandbox begins, others at their homes. */
+  /**
+   * Queries the sandbox. For the default user, relative paths start in the working directory of the
+   * sandbox; for a named user, in the home directory.
+   */
   private static UserHome lookUp(Sandbox sandbox, Optional<String> user) {
     Command question =
         Command.argv("/bin/sh", "-c", "echo \"$HOME\"; echo \"$USER\"; pwd")

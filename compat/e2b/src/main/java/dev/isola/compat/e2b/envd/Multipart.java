@@ -11,8 +11,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The parts of a form (RFC 7578), one after the other as they come in: nothing is kept of one but
- * its head. File names are taken as they are, slashes and all.
+ * Reads the parts of a multipart form (RFC 7578) as they arrive, without buffering their content.
+ * File names are not normalized and may contain slashes.
  */
 final class Multipart {
   private static final int BUFFER = 64 * 1024;
@@ -32,9 +32,9 @@ final class Multipart {
   private boolean inPart;
 
   /**
-   * One field of a form.
+   * A part of a form.
    *
-   * @param content to be read before the next part is asked for; what is left then is skipped
+   * @param content must be read before the next part is requested; the rest is skipped
    */
   record Part(String name, Optional<String> file, InputStream content) {}
 
@@ -46,7 +46,7 @@ final class Multipart {
     String text = boundary.group(1) == null ? boundary.group(2) : boundary.group(1);
     this.in = in;
     delimiter = ("\r\n--" + text).getBytes(StandardCharsets.ISO_8859_1);
-    buffer[0] = '\r'; // The first delimiter has no line before it that it could end.
+    buffer[0] = '\r'; // The first delimiter is not preceded by a line break.
     buffer[1] = '\n';
     to = 2;
     inPart = true;
@@ -56,13 +56,13 @@ final class Multipart {
   Optional<Part> next() throws IOException {
     byte[] rest = new byte[BUFFER];
     while (content(rest, 0, rest.length) >= 0) {
-      // Nobody wanted it.
+      // Skip unread content.
     }
     from += delimiter.length;
     String after = line();
     if (after.startsWith("--")) {
       while (in.read(rest) >= 0) {
-        // Nothing is meant by what follows the end.
+        // Ignore the epilogue.
       }
       return Optional.empty();
     }
@@ -93,7 +93,7 @@ final class Multipart {
         throw ConnectMessage.invalid("a file name is not in percent signs");
       }
     }
-    // Browsers and their like write these three so, and nothing else.
+    // Browsers escape only these three characters.
     return first(FILE, line)
         .map(text -> text.replace("\\\"", "\"").replace("%22", "\""))
         .map(text -> text.replace("%0D", "\r").replace("%0A", "\n"));
@@ -126,7 +126,7 @@ final class Multipart {
     return new EOFException("the form was cut off");
   }
 
-  /** Makes room and reads; false at the end of what was sent. */
+  /** Compacts the buffer and reads more; returns false at the end of input. */
   private boolean fill() throws IOException {
     System.arraycopy(buffer, from, buffer, 0, to - from);
     to -= from;
@@ -136,7 +136,7 @@ final class Multipart {
     return read >= 0;
   }
 
-  /** Reads of the part that is going on; -1 when its delimiter is next. */
+  /** Reads content of the current part; returns -1 when its delimiter is next. */
   private int content(byte[] into, int offset, int length) throws IOException {
     if (!inPart) {
       return -1;
@@ -157,7 +157,7 @@ final class Multipart {
     return count;
   }
 
-  /** Returns where the delimiter is, or where it could begin at the earliest. */
+  /** Returns the position of the delimiter, or the earliest position at which it could begin. */
   private int delimiterAt() {
     int last = to - delimiter.length;
     int at = from;

@@ -21,17 +21,18 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A process as a stream of events: that it began, what it writes, how it ended. Who stops listening
- * does not end it; where its sandbox is lost, the stream is cut.
+ * Streams the events of a process: start, output and end. The process continues when the client
+ * stops listening. When the sandbox is lost, the stream is cut.
  *
- * @param own whether it was started for this stream, whose time is then its own
- * @param silence after which it is said that there is nothing to say
+ * @param startedHere whether the process was started for this stream, so that its timeout is
+ *     reported as an error of the call
+ * @param keepaliveInterval the idle time after which a keepalive is sent
  */
 record ProcessEvents(
     Sandbox sandbox, Execution execution, boolean startedHere, Duration keepaliveInterval) {
   private static final Duration LOOK_UP = Duration.ofMillis(500);
 
-  /** A short command has ended by then, and one packet tells all of it. */
+  /** Long enough for a short command to end, so that one packet holds all of its events. */
   private static final Duration GATHER = Duration.ofMillis(2);
 
   void send(Exchange exchange) throws IOException {
@@ -65,7 +66,7 @@ record ProcessEvents(
           if (output instanceof Output.Data data) {
             frames.add(event("data", Map.of(word(data.channel()), base64(data))));
           }
-          patience = Duration.ZERO; // what is there already goes with it
+          patience = Duration.ZERO; // send output that is already available in the same packet
         }
         case OutputFeed.Item.End(Exit exit) -> {
           end(frames, exit);
@@ -100,7 +101,7 @@ record ProcessEvents(
     frames.finish();
   }
 
-  /** Returns how it ended in the words of Go, which clients look at. */
+  /** Describes the exit in the format of Go's os/exec, which clients parse. */
   static Map<String, Object> ended(Exit exit) {
     Map<String, Object> end = new LinkedHashMap<>();
     boolean byItself = exit instanceof Exit.Exited;

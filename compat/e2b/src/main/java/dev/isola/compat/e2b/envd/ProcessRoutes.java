@@ -30,12 +30,12 @@ record ProcessRoutes(SandboxAccess access) {
   private static final ConnectService CALLS = new ConnectService("process.Process");
   private static final Duration DEFAULT_KEEPALIVE = Duration.ofSeconds(90);
 
-  /** What every command of these clients has. */
+  /** Environment variables that are set for every command of E2B's clients. */
   static final Map<String, String> SANDBOX_ENV = Map.of(SandboxAccess.SANDBOX_VARIABLE, "true");
 
   private static final Duration KILL_TIMEOUT = Duration.ofSeconds(5);
 
-  /** How long one that has ended can be connected to, as E2B has it. */
+  /** How long after its end a process can still be connected to, as in E2B. */
   private static final Duration RECONNECT_WINDOW = Duration.ofSeconds(30);
 
   List<Route> routes() {
@@ -166,7 +166,7 @@ record ProcessRoutes(SandboxAccess access) {
     return Map.of();
   }
 
-  /** A message that names the process, others with input, and a single answer. */
+  /** Reads a message that names the process and then messages with input; sends one response. */
   private ConnectService.Streaming.ResponseStream inputs(Exchange exchange) throws IOException {
     ConnectMessage first = ConnectStream.readFirst(exchange);
     Sandbox sandbox = access.sandbox(exchange);
@@ -190,7 +190,10 @@ record ProcessRoutes(SandboxAccess access) {
     };
   }
 
-  /** Returns when a process that was killed is gone: clients look for it at once. */
+  /**
+   * Sends a signal. After SIGKILL it returns once the process has ended, because clients check at
+   * once.
+   */
   private Map<String, ?> signal(Exchange exchange, ConnectMessage message) {
     String name = message.text("signal").orElse("");
     Signal signal =
@@ -226,15 +229,15 @@ record ProcessRoutes(SandboxAccess access) {
     return attached(sandbox, info(sandbox, message, false));
   }
 
-  /** Attaches behind all output. */
+  /** Attaches at the end of the output. */
   private Execution attached(Sandbox sandbox, ExecutionInfo info) {
     return access.requireCapability(sandbox, Attaching.class).attach(info.id(), info.endOffset());
   }
 
   /**
-   * Finds what a message selects by number or by tag.
+   * Finds the process that a message selects by pid or tag.
    *
-   * @param ended whether one that has ended lately will do
+   * @param ended whether recently ended processes are included
    */
   private ExecutionInfo info(Sandbox sandbox, ConnectMessage message, boolean ended) {
     ConnectMessage wanted = message.requiredMessage("process");
@@ -258,7 +261,7 @@ record ProcessRoutes(SandboxAccess access) {
                     .exception());
   }
 
-  /** Tells whether it has ended, but not before a moment. */
+  /** Returns whether the process has ended, and not before the given instant. */
   static boolean isSince(Instant moment, ExecutionInfo info) {
     return info.endedAt().filter(end -> !end.isBefore(moment)).isPresent();
   }

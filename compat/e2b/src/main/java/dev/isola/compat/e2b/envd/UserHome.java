@@ -4,15 +4,15 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Where somebody is at home in a sandbox.
+ * The home of a user in a sandbox.
  *
- * @param user as the sandbox names him
- * @param home his home, without a slash at the end
- * @param folder where what he names without a slash begins
+ * @param user the user name inside the sandbox
+ * @param home the home directory, without a trailing slash
+ * @param folder the directory against which relative paths are resolved
  */
 record UserHome(String user, String home, String folder) {
 
-  /** Returns a path as everybody would write it. */
+  /** Resolves a path to a normalized absolute path. */
   String absolute(String path) {
     if (path.indexOf('\0') >= 0) {
       throw ConnectMessage.invalid("a path contains a NUL");
@@ -26,7 +26,7 @@ record UserHome(String user, String home, String folder) {
     return clean(whole);
   }
 
-  /** Takes out what means nothing: double slashes, dots, names that are left again. */
+  /** Removes empty segments, {@code .} and {@code ..}. */
   private static String clean(String path) {
     Deque<String> parts = new ArrayDeque<>();
     for (String part : path.split("/", -1)) {

@@ -11,10 +11,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The changes of a folder that is watched, as E2B's clients are told of them.
+ * Translates the changes of a watched directory into E2B's events.
  *
- * @param folder without a slash at the end
- * @param entries describes what changed; empty where nobody wants to know
+ * @param folder the directory, without a trailing slash
+ * @param entries describes changed files; empty if the client did not ask for it
  */
 record WatchEvents(Watch watch, String folder, Optional<FileEntries> entries)
     implements AutoCloseable {
@@ -22,7 +22,7 @@ record WatchEvents(Watch watch, String folder, Optional<FileEntries> entries)
   /**
    * Waits for the next change.
    *
-   * @throws dev.isola.spi.error.Conflict when some were missed
+   * @throws dev.isola.spi.error.Conflict when changes were lost
    */
   Optional<Map<String, Object>> next(Duration patience) {
     Optional<FileChange> change = watch.next(patience);
@@ -45,7 +45,7 @@ record WatchEvents(Watch watch, String folder, Optional<FileEntries> entries)
     try {
       return Optional.of(entries.at(path));
     } catch (SandboxException e) {
-      return Optional.empty(); // it is gone again
+      return Optional.empty(); // already removed
     }
   }
 

@@ -15,8 +15,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Watches that are asked now and then instead of listened to. Each ends when nobody has asked for
- * ten minutes; changes wait in the watch itself, which bounds them.
+ * Watches that clients poll. A watch ends when it has not been polled for ten minutes; pending
+ * changes are held by the watch itself, which bounds them.
  */
 final class Watchers {
   private static final int MOST = 32;
@@ -38,7 +38,7 @@ final class Watchers {
 
   private final Map<String, Watcher> watchers = new ConcurrentHashMap<>();
 
-  /** Keeps a watch, and returns its id. */
+  /** Registers a watch and returns its id. */
   String add(SandboxId sandbox, WatchEvents changes) {
     long already = watchers.values().stream().filter(one -> one.sandbox.equals(sandbox)).count();
     if (already >= MOST) {
@@ -69,11 +69,11 @@ final class Watchers {
         }
       }
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // nobody does that
+      Thread.currentThread().interrupt(); // this thread is never interrupted
     }
   }
 
-  /** Returns what has changed since somebody asked last. */
+  /** Returns the changes since the previous call. */
   List<Map<String, Object>> events(SandboxId sandbox, String id) {
     Watcher watcher = watchers.get(id);
     if (watcher == null || !watcher.sandbox.equals(sandbox)) {

@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A JSON object of one of E2B's clients. What we do not know in it is passed over, as their server
- * does; what we know must be of its kind.
+ * A JSON object in a request of an E2B client. Unknown fields are ignored, as E2B's server does;
+ * known fields must have the right type.
  */
 public record E2bRequestBody(Map<String, Object> fields) {
 
@@ -56,7 +56,7 @@ public record E2bRequestBody(Map<String, Object> fields) {
     return list(name).stream().map(each -> new E2bRequestBody(named((Map<?, ?>) each))).toList();
   }
 
-  /** Returns texts by name. */
+  /** Returns an object whose values are strings. */
   public Map<String, String> map(String name) {
     Map<String, String> texts = new LinkedHashMap<>();
     object(name)
@@ -75,7 +75,7 @@ public record E2bRequestBody(Map<String, Object> fields) {
     return texts;
   }
 
-  /** Refuses a request because of one field. */
+  /** Returns an error about one field of the request. */
   public static SandboxException invalidField(String field, String problem) {
     return Query.invalid(List.of(new Violation(field, problem)));
   }

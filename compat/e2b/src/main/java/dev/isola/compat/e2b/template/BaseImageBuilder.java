@@ -13,8 +13,8 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the image that every client of E2B expects, when it is first wanted. That takes a minute or
- * two; who would have to wait longer than a request may take is told when to ask again.
+ * Builds the image that E2B's clients expect, on first use. A build takes a minute or two; a
+ * request that would wait too long fails with the time after which to retry.
  */
 public final class BaseImageBuilder {
   private static final Duration PATIENCE = Duration.ofSeconds(45);
@@ -33,7 +33,7 @@ public final class BaseImageBuilder {
     this.patience = patience;
   }
 
-  /** Returns when the image is there. */
+  /** Returns once the image exists. */
   void ensureBuilt() {
     CompletableFuture<ImageService.ImageDetails> made = startBuild();
     try {
@@ -56,7 +56,7 @@ public final class BaseImageBuilder {
     }
   }
 
-  /** One makes it; who comes after a failure tries again. */
+  /** Returns the running build, or starts one if there is none or the last one failed. */
   private synchronized CompletableFuture<ImageService.ImageDetails> startBuild() {
     CompletableFuture<ImageService.ImageDetails> current = making;
     if (current == null || current.isCompletedExceptionally()) {

@@ -12,9 +12,9 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Translates the instructions of E2B's clients to steps of a recipe.
+ * Translates the build instructions of E2B's clients into recipe steps.
  *
- * @param archives returns the SHA-256 of the archive that a client gave a hash
+ * @param archives returns the SHA-256 of the archive that was uploaded under a client's hash
  */
 record BuildInstructions(Function<String, Optional<String>> archives) {
 
@@ -50,7 +50,7 @@ record BuildInstructions(Function<String, Optional<String>> archives) {
         : Optional.empty();
   }
 
-  /** A step that changes nothing, so that the numbers of the others stay. */
+  /** Returns a step without effect, so that the following steps keep their numbers. */
   private static BuildStep noOp() {
     return new BuildStep.Env(Map.of());
   }

@@ -29,14 +29,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Templates: named, built, looked at, removed. Who builds one decides what others run. */
+/**
+ * Routes that declare, build, describe and remove templates. They require the scope admin, because
+ * a template determines what runs in the sandboxes of other clients.
+ */
 public final class E2bTemplateRoutes {
   private static final Shape ANY = new Shape.Document(Map.of("type", "object"));
 
-  /** The purpose of the secret that opens the place of an upload. */
+  /** Purpose of the secret in an upload URL. */
   private static final String UPLOAD = "template-upload";
 
-  /** What the names of E2B's own base images begin with. */
+  /** Name prefix of E2B's own base images. */
   private static final String E2B_BASE = "e2bdev/base";
 
   private final ServerContext context;
@@ -170,7 +173,7 @@ public final class E2bTemplateRoutes {
             .find(exchange.path("template"))
             .filter(one -> isSecret(one, hash, exchange.path("secret")))
             .isPresent();
-    if (!good) { // nor is a client without the secret told which templates there are
+    if (!good) { // the error does not disclose whether the template exists
       throw Fault.of(ErrorCode.UNAUTHENTICATED, "this is no place for uploads", "ask for one")
           .exception();
     }
@@ -287,7 +290,7 @@ public final class E2bTemplateRoutes {
     exchange.json(201, Map.of("buildID", template.build(), "tags", body.texts("tags")));
   }
 
-  /** A snapshot is a template to E2B's clients, and removed as one. */
+  /** Removes a template or a snapshot. E2B's clients treat snapshots as templates. */
   private void remove(Exchange exchange) throws IOException {
     String name = exchange.path("template");
     Optional<TemplateView> template = engine().find(name);

@@ -20,11 +20,11 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * The engine's volumes as E2B's clients know them, with a token that opens the content of each.
- * Secrets of E2B, which are put into requests on their way out, are refused.
+ * Routes for volumes of the engine in E2B's API. A token authorizes access to the content of each
+ * volume. E2B's secrets, which are injected into outgoing requests, are not supported.
  */
 public final class E2bVolumeRoutes {
-  /** There are no tenants. */
+  /** There is a single tenant. */
   static final String TENANT = "";
 
   private static final Shape ANY = new Shape.Document(Map.of("type", "object"));
@@ -40,7 +40,9 @@ public final class E2bVolumeRoutes {
   }
 
   /**
-   * @param provider that holds the volumes of clients
+   * Returns all routes for volumes.
+   *
+   * @param provider the provider that stores new volumes
    */
   public static List<Route> all(
       SettingsStore settings, ServerContext serving, E2bTemplates templates, String provider) {

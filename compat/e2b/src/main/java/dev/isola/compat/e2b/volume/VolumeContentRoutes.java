@@ -31,7 +31,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The files of a volume, for a client that shows its token. */
+/** Routes for the files of a volume, authorized by the token of the volume. */
 record VolumeContentRoutes(ServerContext context, E2bTemplates templates, VolumeTokens tokens) {
   private static final String BYTES = "application/octet-stream";
   private static final String PREFIX = "/volumecontent/{volume}/";
@@ -76,7 +76,7 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
             .handledBy(this::write));
   }
 
-  /** The token of the volume opens it, and no key does. */
+  /** Builds a route that accepts only the token of the volume and no API key. */
   private static Route route(String method, String what, String name, String summary) {
     return Route.of(method, PREFIX + what, name, summary)
         .withoutKey()
@@ -84,7 +84,7 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
         .takes(Parameter.query("path", new Shape.Text(4096, ""), "where in the volume"));
   }
 
-  /** A path in a volume, and the files of the sandbox that has it mounted. */
+  /** A path in a volume, and the file system of the helper sandbox that mounts the volume. */
   private record VolumePath(FileSystem files, String path) {}
 
   private VolumePath place(Exchange exchange) {
@@ -97,7 +97,7 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
         path);
   }
 
-  /** Does not tell a volume that is not there from a wrong token. */
+  /** Authorizes a request. A missing volume and a wrong token cause the same error. */
   private VolumeView admitted(Exchange exchange) {
     String shown =
         exchange
@@ -152,7 +152,7 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
           .exception();
     }
     if (!flag(exchange).orElse(false)) {
-      place.files().stat(parent); // or says that it is not there
+      place.files().stat(parent); // fails if the parent does not exist
     }
     int mode = exchange.query("mode").map(Integer::parseInt).orElse(FOLDER_MODE);
     place.files().makeFolder(place.path(), mode);
@@ -236,7 +236,10 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
     return entry(place.files().stat(place.path(), NOFOLLOW_LINKS));
   }
 
-  /** The contract knows one time of a file, when it was changed last. */
+  /**
+   * Describes a file. The provider contract has only one timestamp, the time of the last
+   * modification.
+   */
   private static Map<String, Object> entry(FileInfo info) {
     Map<String, Object> json = new LinkedHashMap<>();
     String path = VolumeFiles.pathInVolume(info);
