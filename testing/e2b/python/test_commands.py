@@ -125,7 +125,7 @@ class CommandsTest(WithSandbox):
     def test_without_input_a_command_reads_the_end_at_once_and_takes_none(self):
         self.assertEqual(self.out("cat; echo end"), "end\n")
         sleep = self.commands.run("sleep 300", background=True)
-        with self.assertRaisesRegex(SandboxException, "without input"):
+        with self.assertRaisesRegex(SandboxException, "without stdin"):
             sleep.send_stdin("nobody reads this")
         sleep.kill()
 

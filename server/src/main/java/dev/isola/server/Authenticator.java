@@ -40,15 +40,15 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
       }
       throw Fault.of(
               ErrorCode.UNAUTHENTICATED,
-              shown.isEmpty() ? "no key was shown" : "the key is not known",
-              "send a key of this server as: Authorization: Bearer KEY")
+              shown.isEmpty() ? "the request has no API key" : "the API key is invalid",
+              "send an API key of this server as: Authorization: Bearer KEY")
           .exception();
     }
     visit.key = key.get().name();
     if (key.get().isToken() && !route.sandboxTokens()) {
       throw Fault.of(
               ErrorCode.FORBIDDEN,
-              "the token of a sandbox works within that sandbox only, and this reaches beyond it",
+              "a sandbox token does not allow this operation, which affects more than its sandbox",
               "use a key with scope " + needed.word())
           .exception();
     }
@@ -57,9 +57,9 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
               ErrorCode.FORBIDDEN,
               "the key "
                   + visit.key
-                  + " allows "
+                  + " has scope "
                   + key.get().scope().word()
-                  + ", and this needs "
+                  + ", but the operation requires "
                   + needed.word(),
               "use a key with scope " + needed.word())
           .exception();

@@ -99,7 +99,7 @@ final class ClientDisconnectMonitor implements Exchange.DisconnectWatch, Callbac
     try {
       if (watching) {
         watching = false;
-        endPoint.getFillInterest().onFail(new TimeoutException("nobody watches any more"));
+        endPoint.getFillInterest().onFail(new TimeoutException("the watch was closed"));
       }
     } finally {
       lock.unlock();

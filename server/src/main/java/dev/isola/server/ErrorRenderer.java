@@ -54,8 +54,8 @@ record ErrorRenderer(Log log) {
           clientLeft
               ? Fault.of(
                   ErrorCode.INVALID_REQUEST,
-                  "the body was cut off",
-                  "send all of it, at least a little every 30 s")
+                  "the request body is incomplete",
+                  "send the whole body, without pauses of more than 30 s")
               : Problem.fault(thrown);
       ApiDialect.ErrorResponse problem = visit.dialect.error(fault, visit.id, visit.sandbox);
       visit.code = Optional.of(fault.code().name());

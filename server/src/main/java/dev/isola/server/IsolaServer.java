@@ -106,8 +106,8 @@ public final class IsolaServer implements AutoCloseable {
     if (keys.isEmpty() && !HostOriginFilter.isLoopback(address.host())) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "there is no key, and " + address.host() + " can be reached from outside",
-              "set ISOLA_API_KEY, or start once on 127.0.0.1, where a first key is made")
+              "there is no API key, and " + address.host() + " is reachable from other machines",
+              "set ISOLA_API_KEY, or start the server on 127.0.0.1 once to create a first key")
           .exception();
     }
     QueuedThreadPool threads = new QueuedThreadPool(64, 4);
@@ -157,7 +157,7 @@ public final class IsolaServer implements AutoCloseable {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
               "port " + address.port() + " of " + address.host() + " cannot be opened: " + why,
-              "choose another with --port or --host, or end who has it")
+              "choose another address with --port or --host, or stop the process that uses it")
           .exception(e);
     }
   }
@@ -178,8 +178,10 @@ public final class IsolaServer implements AutoCloseable {
             ? Problem.of(
                 Fault.of(
                     ErrorCode.INVALID_REQUEST,
-                    "this is not a request that can be read",
-                    "check its line and headers; heads are at most " + MAX_HEAD + " bytes"),
+                    "the request is not valid HTTP",
+                    "check the request line and the headers; a request head may have at most "
+                        + MAX_HEAD
+                        + " bytes"),
                 id)
             : Problem.of(new IllegalStateException(), id);
     response.getHeaders().put("X-Request-Id", id);

@@ -173,8 +173,8 @@ record JettyExchange(
   private static SandboxException notAWebSocket(String protocol) {
     return Fault.of(
             ErrorCode.INVALID_REQUEST,
-            "this is not the beginning of a WebSocket",
-            "connect by WebSocket version 13 and offer the subprotocol " + protocol)
+            "the request is not a WebSocket handshake",
+            "use WebSocket version 13 and offer the subprotocol " + protocol)
         .exception();
   }
 
@@ -195,7 +195,8 @@ record JettyExchange(
   }
 
   private PreviewDetails preview() {
-    return previewDetails.orElseThrow(() -> new IllegalStateException("this is not a preview"));
+    return previewDetails.orElseThrow(
+        () -> new IllegalStateException("the request is not for a preview"));
   }
 
   @Override

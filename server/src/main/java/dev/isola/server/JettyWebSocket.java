@@ -129,7 +129,8 @@ final class JettyWebSocket implements FrameHandler, WebSocket {
 
   private void text(Frame frame, Callback callback) {
     if (text.length() + frame.getPayloadLength() > LONGEST_TEXT) {
-      callback.failed(new MessageTooLargeException("a text is longer than " + LONGEST_TEXT));
+      callback.failed(
+          new MessageTooLargeException("a text message is longer than " + LONGEST_TEXT));
       return;
     }
     // A split character becomes U+FFFD, which no valid message contains.
@@ -208,10 +209,10 @@ final class JettyWebSocket implements FrameHandler, WebSocket {
     try {
       sent.get(WRITE_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);
     } catch (ExecutionException e) {
-      throw new IOException("the other side is gone", e.getCause());
+      throw new IOException("the peer disconnected", e.getCause());
     } catch (TimeoutException e) {
       abort();
-      throw new IOException("the other side took nothing for " + WRITE_TIMEOUT, e);
+      throw new IOException("the peer did not read for " + WRITE_TIMEOUT, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted while sending");

@@ -317,13 +317,13 @@ final class RequestPipeline extends Handler.Abstract {
     return methods.isEmpty()
         ? Fault.of(
                 ErrorCode.ROUTE_NOT_FOUND,
-                "there is no such path",
-                "/api/v1/openapi.json lists all of them")
+                "the path does not exist",
+                "see /api/v1/openapi.json for all paths")
             .exception()
         : Fault.of(
                 ErrorCode.ROUTE_NOT_FOUND,
-                "this path does not take that method",
-                "it takes " + String.join(", ", methods))
+                "the path does not support this method",
+                "use " + String.join(", ", methods))
             .exception();
   }
 
@@ -333,7 +333,7 @@ final class RequestPipeline extends Handler.Abstract {
         && !type.toLowerCase(Locale.ROOT).split(";", -1)[0].strip().equals("application/json")) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "the body is not declared as JSON",
+              "the Content-Type of the body is not application/json",
               "send Content-Type: application/json")
           .exception();
     }

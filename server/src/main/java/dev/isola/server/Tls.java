@@ -59,7 +59,8 @@ public final class Tls {
       return Optional.empty();
     }
     if (certificate.isEmpty() || key.isEmpty()) {
-      throw invalid("server.tls.cert and server.tls.key go together", "set both, or neither", null);
+      throw invalid(
+          "server.tls.cert and server.tls.key must be set together", "set both or neither", null);
     }
     Certificate[] chain = chain(certificate.get());
     return Optional.of(new Tls(store(chain, key(key.get(), chain[0]), key.get()), false));
@@ -75,17 +76,23 @@ public final class Tls {
         return chain;
       }
     } catch (GeneralSecurityException e) {
-      throw invalid(file + " is no certificate in PEM", "name the certificate, then its chain", e);
+      throw invalid(
+          file + " is not a PEM certificate",
+          "use a PEM file with the certificate followed by its chain",
+          e);
     }
-    throw invalid(file + " has no certificate in it", "name the certificate, then its chain", null);
+    throw invalid(
+        file + " contains no certificate",
+        "use a PEM file with the certificate followed by its chain",
+        null);
   }
 
   private static PrivateKey key(Path file, Certificate certificate) {
     Matcher found = KEY.matcher(new String(read(file), StandardCharsets.ISO_8859_1));
     String remedy =
-        "write it as PKCS #8 without a password: openssl pkcs8 -topk8 -nocrypt -in OLD -out NEW";
+        "convert it to unencrypted PKCS #8: openssl pkcs8 -topk8 -nocrypt -in OLD -out NEW";
     if (!found.find()) {
-      throw invalid(file + " has no private key in it that can be read", remedy, null);
+      throw invalid(file + " contains no readable private key", remedy, null);
     }
     try {
       PrivateKey key =
@@ -96,9 +103,10 @@ public final class Tls {
         return key;
       }
     } catch (GeneralSecurityException | IllegalArgumentException e) {
-      throw invalid(file + " is not the private key of the certificate", remedy, e);
+      throw invalid(file + " is not a private key of the certificate's type", remedy, e);
     }
-    throw invalid(file + " is the private key of another certificate", "name its own", null);
+    throw invalid(
+        file + " does not match the certificate", "use the private key of the certificate", null);
   }
 
   /**
@@ -130,7 +138,7 @@ public final class Tls {
       store.setKeyEntry("isola", key, new char[0], chain);
       return store;
     } catch (GeneralSecurityException | IOException e) {
-      throw invalid(file + " and the certificate do not go together", "check both", e);
+      throw invalid(file + " and the certificate cannot be used together", "check both files", e);
     }
   }
 
@@ -138,7 +146,7 @@ public final class Tls {
     try {
       return Files.readAllBytes(file);
     } catch (IOException e) {
-      throw invalid(file + " cannot be read", "check its name and rights", e);
+      throw invalid(file + " cannot be read", "check its path and permissions", e);
     }
   }
 

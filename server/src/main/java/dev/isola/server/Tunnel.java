@@ -127,7 +127,7 @@ final class Tunnel extends AbstractConnection implements Connection.UpgradeTo {
 
   @Override
   public void onFillable() {
-    throw new IllegalStateException("a tunnel waits for itself");
+    throw new IllegalStateException("a tunnel does not use fill callbacks");
   }
 
   @Override

@@ -34,8 +34,8 @@ public record ExposedPorts(ServerContext context) {
     if (!exposed.isEmpty() && !exposed.contains(port)) {
       throw Fault.of(
               ErrorCode.FORBIDDEN,
-              "port " + port + " of sandbox " + id + " is not exposed: exposePorts has " + exposed,
-              "use one of those, or make a sandbox that exposes it")
+              "port " + port + " of sandbox " + id + " is not exposed; exposePorts is " + exposed,
+              "use an exposed port, or create a sandbox that exposes this one")
           .sandbox(id)
           .exception();
     }

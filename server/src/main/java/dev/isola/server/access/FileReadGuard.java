@@ -46,7 +46,7 @@ public final class FileReadGuard {
       if (kernel || parts.contains("..")) {
         throw Fault.of(
                 ErrorCode.FORBIDDEN,
-                "a key with scope read sees no files of the kernel, and no path with ..",
+                "a key with scope read cannot access /proc, /sys, /dev or paths that contain ..",
                 "use a key with scope use")
             .exception();
       }

@@ -67,10 +67,10 @@ public final class HostAccessGuard {
             ErrorCode.FORBIDDEN,
             "sandbox "
                 + sandbox
-                + " has "
-                + (hostAccess(new SandboxId(sandbox)).network() ? "the network" : "folders")
+                + " has access to "
+                + (hostAccess(new SandboxId(sandbox)).network() ? "the network" : "directories")
                 + " of the host",
-            "use a key with scope admin, or a token of the sandbox made with one")
+            "use a key with scope admin, or a sandbox token issued with one")
         .exception();
   }
 

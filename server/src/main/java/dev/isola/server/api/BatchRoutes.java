@@ -31,8 +31,9 @@ record BatchRoutes(ServerContext context, ByteBudget budget) {
                 "POST",
                 FileRoutes.TEMPLATE + "/batch",
                 "batchFiles",
-                "Does many file operations in their order. It stops at the first that fails, unless"
-                    + " it is told to go on; what was done stays done, and the results say what.")
+                "Executes many file operations in order. Stops at the first failure unless"
+                    + " keepGoing is set. Completed operations are not undone; the results list"
+                    + " them.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID)
@@ -42,8 +43,11 @@ record BatchRoutes(ServerContext context, ByteBudget budget) {
                         Field.required(
                             "operations",
                             new Shape.ListOf(FileOperation.SHAPE, MOST),
-                            "what to do"),
-                        Field.optional("keepGoing", Shapes.FLAG, "after a failure too; false")),
+                            "the operations"),
+                        Field.optional(
+                            "keepGoing",
+                            Shapes.FLAG,
+                            "whether to continue after a failure; default false")),
                     true))
             .answers(
                 Response.json(
@@ -53,14 +57,18 @@ record BatchRoutes(ServerContext context, ByteBudget budget) {
                             "results",
                             new Shape.ListOf(
                                 new Shape.Obj(
-                                    Field.required("ok", Shapes.FLAG, "whether it worked"),
-                                    Field.optional("file", Shapes.FILE, "after write and stat"),
-                                    Field.optional("content", FileOperation.CONTENT, "after read"),
-                                    Field.optional("problem", OBJECT, "why it did not")),
+                                    Field.required(
+                                        "ok", Shapes.FLAG, "whether the operation succeeded"),
+                                    Field.optional("file", Shapes.FILE, "result of write and stat"),
+                                    Field.optional(
+                                        "content", FileOperation.CONTENT, "result of read"),
+                                    Field.optional(
+                                        "problem", OBJECT, "the error of a failed operation")),
                                 MOST),
-                            "one for each that was tried"),
-                        Field.required("failed", Shapes.COUNT, "how many did not work"),
-                        Field.required("left", Shapes.COUNT, "how many were not tried"))))
+                            "one per attempted operation"),
+                        Field.required("failed", Shapes.COUNT, "number of failed operations"),
+                        Field.required(
+                            "left", Shapes.COUNT, "number of operations not attempted"))))
             .handledBy(this::batch));
   }
 

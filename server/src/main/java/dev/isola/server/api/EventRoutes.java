@@ -29,13 +29,16 @@ record EventRoutes(ServerContext context) {
                 "GET",
                 "/api/v1/events",
                 "followEvents",
-                "Follows events: spawn, ready, stateChange, resourceWarning, error, terminate. The"
-                    + " id of each is its number; who comes back with it misses nothing.")
+                "Streams events: spawn, ready, stateChange, resourceWarning, error, terminate. The"
+                    + " id of an event is its number; a client that resumes with it misses no"
+                    + " event.")
             .takes(
-                Parameter.query("sandbox", new Shape.NonEmptyText(32), "of one sandbox only"),
-                Parameter.query("after", Shapes.COUNT, "a number; from now on when absent"),
-                Parameter.header("Last-Event-ID", Shapes.COUNT, "instead of after"))
-            .answers(Response.of("text/event-stream", "events, without end"))
+                Parameter.query(
+                    "sandbox", new Shape.NonEmptyText(32), "only events of this sandbox"),
+                Parameter.query(
+                    "after", Shapes.COUNT, "only events after this number; default: new events"),
+                Parameter.header("Last-Event-ID", Shapes.COUNT, "alternative to after"))
+            .answers(Response.of("text/event-stream", "an endless stream of events"))
             .handledBy(this::follow));
   }
 

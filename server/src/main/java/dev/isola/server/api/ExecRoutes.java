@@ -34,19 +34,21 @@ record ExecRoutes(ServerContext context, ByteBudget budget) {
                 "POST",
                 "/api/v1/sandboxes/{id}/exec",
                 "exec",
-                "Runs a command to its end. It is killed when the caller goes away.")
+                "Runs a command to completion. The command is killed if the client disconnects.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID)
             .takes(
                 new Body.Json(
                     CommandBody.SHAPE.and(
-                        Field.optional("stdin", new Shape.Content(1 << 20), "its input"),
+                        Field.optional("stdin", new Shape.Content(1 << 20), "content of stdin"),
                         Field.optional(
                             "outputLimit",
                             new Shape.WholeNumber(0, MOST_OUTPUT),
-                            "bytes of each channel that are kept, half from each end; 1 MiB"),
-                        Field.optional("encoding", ENCODING, "of stdout and stderr; utf8")),
+                            "bytes retained per channel, half from the start and half from the end;"
+                                + " default 1 MiB"),
+                        Field.optional(
+                            "encoding", ENCODING, "encoding of stdout and stderr; default utf8")),
                     true))
             .answers(Response.json(200, result()))
             .handledBy(this::exec));
@@ -54,23 +56,31 @@ record ExecRoutes(ServerContext context, ByteBudget budget) {
 
   private static Shape result() {
     return new Shape.Obj(
-        Field.required("stdout", Shapes.TEXT, "what it wrote, in the encoding"),
-        Field.required("stderr", Shapes.TEXT, "what it wrote, in the encoding"),
-        Field.required("encoding", ENCODING, "of both; in utf8 what is not UTF-8 becomes U+FFFD"),
-        Field.required("exitCode", new Shape.WholeNumber(0, 255), "as a shell shows it"),
-        Field.optional("signal", Shapes.WORD, "that ended it"),
-        Field.required("exit", new Shape.Document(Map.of("type", "object")), "how it ended"),
-        Field.required("command", Shapes.TEXT, "as a person would type it"),
-        Field.required("durationMs", Shapes.COUNT, "as the sandbox measured it"),
-        Field.required("timedOut", Shapes.FLAG, "whether it ran into timeoutMs"),
-        Field.required("truncated", Shapes.FLAG, "whether output between the ends was dropped"),
+        Field.required("stdout", Shapes.TEXT, "output in the given encoding"),
+        Field.required("stderr", Shapes.TEXT, "output in the given encoding"),
+        Field.required(
+            "encoding",
+            ENCODING,
+            "encoding of stdout and stderr; with utf8, invalid bytes become U+FFFD"),
+        Field.required(
+            "exitCode", new Shape.WholeNumber(0, 255), "exit code as reported by a shell"),
+        Field.optional("signal", Shapes.WORD, "signal that ended the command"),
+        Field.required(
+            "exit", new Shape.Document(Map.of("type", "object")), "how the command ended"),
+        Field.required("command", Shapes.TEXT, "the command for display"),
+        Field.required("durationMs", Shapes.COUNT, "run time as measured in the sandbox"),
+        Field.required("timedOut", Shapes.FLAG, "whether timeoutMs was exceeded"),
+        Field.required("truncated", Shapes.FLAG, "whether output was omitted"),
         Field.optional(
             "truncatedBy",
             new Shape.Choice(List.of("outputLimit", "serverMemory")),
-            "why: more than outputLimit, or the server held as much output as it may for all"),
-        Field.required("stdoutBytes", Shapes.COUNT, "all that it wrote"),
-        Field.required("stderrBytes", Shapes.COUNT, "all that it wrote"),
-        Field.required("limitsMet", new Shape.ListOf(Shapes.WORD, 20), "limits of the sandbox"));
+            "the reason: outputLimit, or the server's memory limit for the output of all requests"),
+        Field.required("stdoutBytes", Shapes.COUNT, "total number of bytes written"),
+        Field.required("stderrBytes", Shapes.COUNT, "total number of bytes written"),
+        Field.required(
+            "limitsMet",
+            new Shape.ListOf(Shapes.WORD, 20),
+            "limits of the sandbox that the command reached"));
   }
 
   private void exec(Exchange exchange) throws IOException {

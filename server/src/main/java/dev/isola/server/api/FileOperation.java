@@ -59,14 +59,16 @@ record FileOperation(String location, Map<?, ?> fields) {
   static final Shape SHAPE =
       new Shape.Obj(
           Field.required(
-              "op", new Shape.Choice(NEEDED.keySet().stream().sorted().toList()), "what to do"),
-          Field.required("path", Shapes.PATH, "inside the sandbox"),
-          Field.optional("content", CONTENT, "of write"),
-          Field.optional("mode", ModeBits.SHAPE, "of write, mkdir and chmod, such as 0644"),
-          Field.optional("user", Shapes.WORD, "of write: whose rights are used"),
-          Field.optional("to", Shapes.PATH, "of move"),
-          Field.optional("replace", Shapes.FLAG, "of move: what is in the way; false"),
-          Field.optional("recursive", Shapes.FLAG, "of remove: a whole tree; false"));
+              "op", new Shape.Choice(NEEDED.keySet().stream().sorted().toList()), "the operation"),
+          Field.required("path", Shapes.PATH, "path in the sandbox"),
+          Field.optional("content", CONTENT, "for write"),
+          Field.optional("mode", ModeBits.SHAPE, "for write, mkdir and chmod, such as 0644"),
+          Field.optional("user", Shapes.WORD, "for write: the user whose permissions apply"),
+          Field.optional("to", Shapes.PATH, "for move: the destination"),
+          Field.optional(
+              "replace", Shapes.FLAG, "for move: replace an existing destination; default false"),
+          Field.optional(
+              "recursive", Shapes.FLAG, "for remove: remove a directory tree; default false"));
 
   /**
    * Limits how much content one batch reads, because the content is in memory until the response is
@@ -87,7 +89,7 @@ record FileOperation(String location, Map<?, ?> fields) {
         if (!budget.tryReserve(bytes)) {
           throw Fault.of(
                   ErrorCode.RATE_LIMITED,
-                  "the server holds as much content as it may for all requests",
+                  "the server's memory limit for the content of all requests is reached",
                   "try again in a moment, or read large files one by one")
               .with(RateLimiter.RETRY_AFTER, "1")
               .exception();
@@ -111,7 +113,7 @@ record FileOperation(String location, Map<?, ?> fields) {
   private Object value(String field) {
     Object value = fields.get(field);
     if (value == null) {
-      throw new IllegalStateException("was not checked: " + field);
+      throw new IllegalStateException("not validated: " + field);
     }
     return value;
   }
@@ -132,12 +134,13 @@ record FileOperation(String location, Map<?, ?> fields) {
     known.addAll(ALLOWED.getOrDefault(verb(), Set.of()));
     for (String field : needed) {
       if (fields.get(field) == null) {
-        problems.add(new Violation(location + "." + field, "is missing; " + verb() + " needs it"));
+        problems.add(new Violation(location + "." + field, "is required by " + verb()));
       }
     }
     for (Map.Entry<?, ?> field : fields.entrySet()) {
       if (field.getValue() != null && !known.contains(String.valueOf(field.getKey()))) {
-        problems.add(new Violation(location + "." + field.getKey(), "means nothing to " + verb()));
+        problems.add(
+            new Violation(location + "." + field.getKey(), "is not supported by " + verb()));
       }
     }
     ModeBits.of(location + ".mode", fields.get("mode"));
@@ -169,7 +172,7 @@ record FileOperation(String location, Map<?, ?> fields) {
         files.move(path, text("to"), isTrue("replace"));
         yield Map.of();
       }
-      default -> throw new IllegalStateException("was not checked: " + verb());
+      default -> throw new IllegalStateException("not validated: " + verb());
     };
   }
 
@@ -190,7 +193,7 @@ record FileOperation(String location, Map<?, ?> fields) {
     if (room.left == 0) {
       throw Fault.of(
               ErrorCode.RESOURCE_LIMIT,
-              "a batch reads no more than " + MOST_READ + " bytes",
+              "a batch may read at most " + MOST_READ + " bytes",
               "read the rest in another batch, or large files one by one")
           .exception();
     }

@@ -47,60 +47,68 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
   /** Fields of a create request that are not part of the spec. */
   private static final Shape.Obj PLACEMENT =
       new Shape.Obj(
-          Field.optional("provider", Shapes.WORD, "a provider by name, or auto"),
-          Field.optional("template", Shapes.WORD, "a template by name, instead of an image"),
+          Field.optional("provider", Shapes.WORD, "name of a provider, or auto"),
+          Field.optional("template", Shapes.WORD, "name of a template; alternative to image"),
           Field.optional(
-              "strictNoFallback", Shapes.FLAG, "take the provider that is named and no other"),
-          Field.optional("region", Shapes.WORD, "providers of this region only"),
+              "strictNoFallback", Shapes.FLAG, "fail instead of falling back to another provider"),
+          Field.optional("region", Shapes.WORD, "only providers in this region"),
           Field.optional(
-              "idleTimeoutSeconds", Shapes.SECONDS, "ends it when it was not used that long"));
+              "idleTimeoutSeconds", Shapes.SECONDS, "idle time after which the sandbox ends"));
 
   List<Route> routes() {
     return List.of(
-        Route.of("POST", "/api/v1/sandboxes", "createSandbox", "Makes a sandbox.")
+        Route.of("POST", "/api/v1/sandboxes", "createSandbox", "Creates a sandbox.")
             .needs(Scope.USE)
             .takes(
                 Parameter.header(
                     "Idempotency-Key",
                     new Shape.NonEmptyText(255),
-                    "an order that is repeated with the same key makes no second sandbox"))
+                    "a repeated request with the same key does not create a second sandbox"))
             .takes(new Body.Json(new Shape.Document(Shapes.spec(placementProperties())), false))
             .answers(Response.json(201, Shapes.SANDBOX))
             .handledBy(this::create),
         Route.of("GET", "/api/v1/sandboxes", "listSandboxes", "Lists sandboxes, oldest first.")
             .takes(
-                Parameter.query("tag", new Shape.NonEmptyText(600), "NAME=VALUE; all of them match")
-                    .asRepeatable(),
-                Parameter.query("state", Shapes.STATE, "any but destroyed when absent")
-                    .asRepeatable(),
-                Parameter.query("provider", Shapes.WORD, "who made it"),
                 Parameter.query(
-                    "limit", new Shape.WholeNumber(1, 1000), "how many; 100 when absent"),
-                Parameter.query("cursor", new Shape.NonEmptyText(256), "next of the page before"))
+                        "tag",
+                        new Shape.NonEmptyText(600),
+                        "NAME=VALUE; a sandbox must match all tags")
+                    .asRepeatable(),
+                Parameter.query("state", Shapes.STATE, "state; default: all except destroyed")
+                    .asRepeatable(),
+                Parameter.query("provider", Shapes.WORD, "name of the provider"),
+                Parameter.query("limit", new Shape.WholeNumber(1, 1000), "page size; default 100"),
+                Parameter.query(
+                    "cursor", new Shape.NonEmptyText(256), "value of next on the previous page"))
             .answers(
                 Response.json(
                     200,
                     new Shape.Obj(
                         Field.required(
-                            "sandboxes", new Shape.ListOf(Shapes.SANDBOX, 1000), "a page"),
+                            "sandboxes",
+                            new Shape.ListOf(Shapes.SANDBOX, 1000),
+                            "one page of sandboxes"),
                         Field.optional("next", Shapes.WORD, "cursor of the next page"))))
             .handledBy(this::list),
         one("GET", "", "getSandbox", "Describes a sandbox.")
             .acceptsSandboxTokens()
             .answers(Response.json(200, Shapes.SANDBOX))
             .handledBy(exchange -> answer(exchange, context.engine().view(id(exchange)))),
-        one("DELETE", "", "destroySandbox", "Destroys a sandbox; returns when nothing is left.")
+        one("DELETE", "", "destroySandbox", "Destroys a sandbox. Returns when cleanup is complete.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
-            .takes(Parameter.query("force", Shapes.FLAG, "do not spare unsaved work"))
+            .takes(Parameter.query("force", Shapes.FLAG, "destroy it even if it has unsaved work"))
             .answers(Response.none())
             .handledBy(this::destroy),
-        one("POST", "/renew", "renewSandbox", "Lets a sandbox live that long from now.")
+        one("POST", "/renew", "renewSandbox", "Sets the time until a sandbox expires.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(
                 new Body.Json(
-                    new Shape.Obj(Field.required("ttlSeconds", Shapes.SECONDS, "from now")), true))
+                    new Shape.Obj(
+                        Field.required(
+                            "ttlSeconds", Shapes.SECONDS, "lifetime in seconds, from now")),
+                    true))
             .answers(Response.json(200, Shapes.SANDBOX))
             .handledBy(
                 exchange ->
@@ -111,39 +119,41 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
                             .renew(
                                 id(exchange),
                                 Duration.ofSeconds(exchange.wholeNumber("ttlSeconds"))))),
-        one("POST", "/pause", "pauseSandbox", "Freezes a sandbox with its processes in memory.")
+        one("POST", "/pause", "pauseSandbox", "Pauses a sandbox and keeps its processes in memory.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .answers(Response.json(200, Shapes.SANDBOX))
             .handledBy(
                 exchange ->
                     answer(exchange, context.engine().pause(id(exchange), PauseKind.MEMORY))),
-        one("POST", "/stop", "stopSandbox", "Ends the processes of a sandbox and keeps its files.")
+        one("POST", "/stop", "stopSandbox", "Stops the processes of a sandbox and keeps its files.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .answers(Response.json(200, Shapes.SANDBOX))
             .handledBy(
                 exchange ->
                     answer(exchange, context.engine().pause(id(exchange), PauseKind.FILESYSTEM))),
-        one("POST", "/resume", "resumeSandbox", "Makes a paused or stopped sandbox run again.")
+        one("POST", "/resume", "resumeSandbox", "Resumes a paused or stopped sandbox.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .answers(Response.json(200, Shapes.SANDBOX))
             .handledBy(exchange -> answer(exchange, context.engine().resume(id(exchange)))),
-        one("GET", "/usage", "getUsage", "Measures what a sandbox uses.")
+        one("GET", "/usage", "getUsage", "Returns the resource usage of a sandbox.")
             .acceptsSandboxTokens()
             .answers(
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required("cpuMs", Shapes.COUNT, "processor time since the start"),
-                        Field.required("memoryBytes", Shapes.COUNT, "in use now"),
-                        Field.required("memoryPeakBytes", Shapes.COUNT, "the most that was seen"),
-                        Field.optional("diskBytes", Shapes.COUNT, "written files, where measured"),
-                        Field.optional("receivedBytes", Shapes.COUNT, "over its own network"),
-                        Field.optional("sentBytes", Shapes.COUNT, "over its own network"),
-                        Field.required("processes", Shapes.COUNT, "running now"),
-                        Field.required("uptimeMs", Shapes.COUNT, "since the start"))))
+                        Field.required("cpuMs", Shapes.COUNT, "CPU time since the start"),
+                        Field.required("memoryBytes", Shapes.COUNT, "current memory usage"),
+                        Field.required("memoryPeakBytes", Shapes.COUNT, "peak memory usage"),
+                        Field.optional(
+                            "diskBytes", Shapes.COUNT, "size of written files, if measured"),
+                        Field.optional(
+                            "receivedBytes", Shapes.COUNT, "bytes received over its network"),
+                        Field.optional("sentBytes", Shapes.COUNT, "bytes sent over its network"),
+                        Field.required("processes", Shapes.COUNT, "number of running processes"),
+                        Field.required("uptimeMs", Shapes.COUNT, "time since the start"))))
             .handledBy(this::usage));
   }
 

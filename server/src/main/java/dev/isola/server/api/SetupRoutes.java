@@ -28,11 +28,11 @@ final class SetupRoutes {
           Field.required(
               "about",
               new Shape.Choice(List.of("machine", "tool", "provider")),
-              "what kind of thing it is"),
-          Field.required("name", Shapes.WORD, "the thing"),
-          Field.required("done", Shapes.FLAG, "whether there is nothing left to do"),
+              "kind of the item"),
+          Field.required("name", Shapes.WORD, "name of the item"),
+          Field.required("done", Shapes.FLAG, "whether no action is needed"),
           Field.required("detail", Shapes.TEXT, "what was found"),
-          Field.required("fix", Shapes.TEXT, "what to do next; empty when there is nothing"));
+          Field.required("fix", Shapes.TEXT, "what to do next; empty if no action is needed"));
 
   private final ServerContext context;
   private final Supplier<List<SetupStep>> machine;
@@ -54,16 +54,20 @@ final class SetupRoutes {
                 "GET",
                 "/api/sandbox/setup",
                 "getSetup",
-                "Guides through what this machine needs, what is left to do first.")
+                "Reports the setup of the host, unfinished items first.")
             .answers(
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required("ready", Shapes.FLAG, "whether some provider works"),
+                        Field.required("ready", Shapes.FLAG, "whether a provider is usable"),
                         Field.required(
-                            "providers", new Shape.ListOf(Shapes.WORD, 1000), "that work, by name"),
+                            "providers",
+                            new Shape.ListOf(Shapes.WORD, 1000),
+                            "names of usable providers"),
                         Field.required(
-                            "steps", new Shape.ListOf(STEP, 10_000), "what is not done first"))))
+                            "steps",
+                            new Shape.ListOf(STEP, 10_000),
+                            "items, unfinished ones first"))))
             .handledBy(this::answer));
   }
 

@@ -33,7 +33,7 @@ record TemplateRoutes(ServerContext context) {
   static final String TEMPLATE = "/api/v1/templates";
 
   static final Parameter NAME =
-      Parameter.path("name", new Shape.NonEmptyText(128), "the template's name or id");
+      Parameter.path("name", new Shape.NonEmptyText(128), "template name or id");
 
   private static final int MOST_LISTED = 100_000;
   private static final List<String> NETWORKS =
@@ -41,29 +41,33 @@ record TemplateRoutes(ServerContext context) {
 
   private static final Shape.Obj SHAPE =
       new Shape.Obj(
-          Field.required("id", Shapes.WORD, "its id, which no other template ever has"),
-          Field.required("name", Shapes.WORD, "by which a create names it"),
-          Field.required(
-              "names", new Shape.ListOf(Shapes.WORD, 1000), "all names, with their tags"),
-          Field.optional("image", Shapes.WORD, "its image; absent until a build has succeeded"),
-          Field.required("env", Shapes.TEXTS, "variables of its sandboxes; *** below scope use"),
-          Field.optional("user", Shapes.WORD, "that runs commands"),
-          Field.optional("cwd", Shapes.PATH, "in which commands run"),
-          Field.optional("start", Shapes.TEXT, "runs in the background; *** below scope use"),
+          Field.required("id", Shapes.WORD, "template id; never reused"),
+          Field.required("name", Shapes.WORD, "name for create requests"),
+          Field.required("names", new Shape.ListOf(Shapes.WORD, 1000), "all names, including tags"),
+          Field.optional("image", Shapes.WORD, "image; absent until a build has succeeded"),
+          Field.required("env", Shapes.TEXTS, "environment of its sandboxes; *** below scope use"),
+          Field.optional("user", Shapes.WORD, "default user of commands"),
+          Field.optional("cwd", Shapes.PATH, "default working directory of commands"),
           Field.optional(
-              "ready", Shapes.TEXT, "succeeds once start can be used; *** below scope use"),
-          Field.optional("cpu", Shapes.COUNT, "cores of its sandboxes"),
-          Field.optional("memoryMb", Shapes.COUNT, "memory of its sandboxes"),
-          Field.required("build", Shapes.WORD, "the newest build"),
-          Field.required("createdAt", Shapes.TIME, "when it was first asked for"),
-          Field.required("updatedAt", Shapes.TIME, "when it last changed"));
+              "start", Shapes.TEXT, "command that runs in the background; *** below scope use"),
+          Field.optional(
+              "ready",
+              Shapes.TEXT,
+              "command that succeeds once start is ready; *** below scope use"),
+          Field.optional("cpu", Shapes.COUNT, "CPU cores of its sandboxes"),
+          Field.optional("memoryMb", Shapes.COUNT, "memory of its sandboxes in MB"),
+          Field.required("build", Shapes.WORD, "id of the newest build"),
+          Field.required("createdAt", Shapes.TIME, "creation time"),
+          Field.required("updatedAt", Shapes.TIME, "time of the last change"));
 
   private static final Shape.Obj BUILD =
       new Shape.Obj(
-          Field.required("recipe", new Shape.Document(recipe()), "how it is built"),
-          Field.optional("provider", Shapes.WORD, "that makes the sandbox of the build"),
+          Field.required("recipe", new Shape.Document(recipe()), "build recipe"),
+          Field.optional("provider", Shapes.WORD, "provider that runs the build"),
           Field.optional(
-              "network", new Shape.Choice(NETWORKS), "of the steps; the provider's default"));
+              "network",
+              new Shape.Choice(NETWORKS),
+              "network of the steps; default: the provider's default"));
 
   List<Route> routes() {
     return List.of(
@@ -73,7 +77,7 @@ record TemplateRoutes(ServerContext context) {
                     200,
                     new Shape.Obj(
                         Field.required(
-                            "templates", new Shape.ListOf(SHAPE, MOST_LISTED), "all of them"))))
+                            "templates", new Shape.ListOf(SHAPE, MOST_LISTED), "the templates"))))
             .handledBy(
                 exchange ->
                     exchange.json(
@@ -89,7 +93,7 @@ record TemplateRoutes(ServerContext context) {
                 "DELETE",
                 TEMPLATE + "/{name}",
                 "removeTemplate",
-                "Removes a template with its image and builds; refused while a sandbox uses it.")
+                "Removes a template with its image and builds; fails while a sandbox uses it.")
             .needs(Scope.ADMIN)
             .takes(NAME)
             .handledBy(
@@ -101,7 +105,7 @@ record TemplateRoutes(ServerContext context) {
                 "POST",
                 TEMPLATE + "/{name}/builds",
                 "buildTemplate",
-                "Begins a build; the template is created when it is missing, and keeps its image"
+                "Starts a build. A missing template is created; an existing one keeps its image"
                     + " until the build has succeeded.")
             .needs(Scope.ADMIN)
             .takes(NAME)
@@ -124,7 +128,7 @@ record TemplateRoutes(ServerContext context) {
             () ->
                 Fault.of(
                         ErrorCode.TEMPLATE_NOT_FOUND,
-                        "there is no template " + name,
+                        "template does not exist: " + name,
                         "list the templates")
                     .exception());
   }
@@ -202,8 +206,10 @@ record TemplateRoutes(ServerContext context) {
     properties.put("workdir", text);
     properties.put(
         "steps", Map.of("type", "array", "items", Map.of("type", "object", "properties", step)));
-    properties.put("start", described("runs in the background of every sandbox"));
-    properties.put("ready", described("repeated until it succeeds before a sandbox is answered"));
+    properties.put("start", described("command that runs in the background of every sandbox"));
+    properties.put(
+        "ready",
+        described("command that is repeated until it succeeds, before a create request returns"));
     properties.put("cpu", whole);
     properties.put("memoryMb", whole);
     Map<String, Object> schema = new LinkedHashMap<>();

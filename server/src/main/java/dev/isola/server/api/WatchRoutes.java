@@ -28,14 +28,15 @@ record WatchRoutes(ServerContext context) {
                 "GET",
                 "/api/v1/sandboxes/{id}/watch",
                 "watchFiles",
-                "Follows changes beneath a folder: watching, once every later change is seen;"
-                    + " change; overflow, when some were missed; gone, when the folder is; error.")
+                "Streams changes in a directory as events: watching, once the watch is established;"
+                    + " change; overflow, if changes were lost; gone, if the directory was removed;"
+                    + " error.")
             .acceptsSandboxTokens()
             .takes(
                 Shapes.ID,
-                Parameter.query("path", Shapes.PATH, "the folder").asRequired(),
-                Parameter.query("recursive", Shapes.FLAG, "with all folders beneath; false"))
-            .answers(Response.of("text/event-stream", "changes, without end"))
+                Parameter.query("path", Shapes.PATH, "the directory").asRequired(),
+                Parameter.query("recursive", Shapes.FLAG, "include subdirectories; default false"))
+            .answers(Response.of("text/event-stream", "an endless stream of changes"))
             .handledBy(this::watch));
   }
 

@@ -72,7 +72,7 @@ public final class ApiKeys {
           if (secret.length() < MIN_LENGTH || !secret.chars().allMatch(c -> c > ' ' && c < 127)) {
             throw Fault.of(
                     ErrorCode.INVALID_REQUEST,
-                    "ISOLA_API_KEY is not a key",
+                    "ISOLA_API_KEY is not a valid API key",
                     "use at least "
                         + MIN_LENGTH
                         + " visible ASCII characters, such as"
@@ -125,7 +125,7 @@ public final class ApiKeys {
       if (keys.containsKey(name) || name.equals(ENVIRONMENT)) {
         throw Fault.of(
                 ErrorCode.CONFLICT,
-                "there is a key named " + name,
+                "there is already a key named " + name,
                 "choose another name, or revoke that one first")
             .exception();
       }
@@ -153,7 +153,7 @@ public final class ApiKeys {
       if (name.equals(ENVIRONMENT)) {
         throw Fault.of(
                 ErrorCode.CONFLICT,
-                "the key of the environment cannot be revoked",
+                "the key from the environment cannot be revoked",
                 "start the server with another ISOLA_API_KEY, or without")
             .exception();
       }

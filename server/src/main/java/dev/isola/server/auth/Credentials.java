@@ -75,16 +75,17 @@ public record Credentials(
       return keys.find(secret);
     }
     if (token.get().kind() != SandboxToken.Kind.USE) {
-      throw forbidden("this token opens previews only");
+      throw forbidden("the token only allows access to previews");
     }
     if (sandbox.filter(id -> id.equals(token.get().sandbox().value())).isEmpty()) {
-      throw forbidden("this token is for one sandbox only, and not for this");
+      throw forbidden("the token belongs to another sandbox");
     }
     return Optional.of(TOKEN_KEY);
   }
 
   /** Returns the error for a valid token that does not apply to a request. */
   public static SandboxException forbidden(String what) {
-    return Fault.of(ErrorCode.FORBIDDEN, what, "use a key, or a token of this sandbox").exception();
+    return Fault.of(ErrorCode.FORBIDDEN, what, "use an API key, or a token of this sandbox")
+        .exception();
   }
 }

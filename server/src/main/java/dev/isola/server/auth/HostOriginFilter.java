@@ -78,14 +78,14 @@ public final class HostOriginFilter {
   public void check(List<String> hosts, List<String> origins) {
     checkHost(hosts);
     if (isCrossOrigin(origins)) {
-      throw forbidden("Origin", "pages of another origin may not call this server");
+      throw forbidden("Origin", "cross-origin requests to this server are not allowed");
     }
   }
 
   /** Rejects a request whose Host header does not name this server. */
   public void checkHost(List<String> hosts) {
     if (hosts.size() != 1 || name(hosts.getFirst()).filter(this::isOwnName).isEmpty()) {
-      throw forbidden("Host", "this server is not known by the name it was called by");
+      throw forbidden("Host", "the Host header does not name this server");
     }
   }
 
@@ -106,7 +106,7 @@ public final class HostOriginFilter {
     /** Rejects cross-origin requests. */
     public void check(List<String> origins) {
       if (isCrossOrigin(origins)) {
-        throw forbidden("Origin", "pages of another origin may not call this sandbox");
+        throw forbidden("Origin", "cross-origin requests to this sandbox are not allowed");
       }
     }
 
@@ -149,8 +149,7 @@ public final class HostOriginFilter {
   }
 
   private static SandboxException forbidden(String header, String what) {
-    return Fault.of(
-            ErrorCode.FORBIDDEN, what, "use localhost, or name the domain in server.domains")
+    return Fault.of(ErrorCode.FORBIDDEN, what, "use localhost, or add the domain to server.domains")
         .with("header", header)
         .exception();
   }

@@ -130,7 +130,7 @@ public final class MachineNames {
     try {
       return InetAddress.getByAddress(address.getAddress());
     } catch (UnknownHostException e) {
-      throw new IllegalStateException("an address has 4 or 16 bytes", e);
+      throw new IllegalStateException("an address must have 4 or 16 bytes", e);
     }
   }
 

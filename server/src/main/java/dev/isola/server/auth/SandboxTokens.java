@@ -124,7 +124,7 @@ public final class SandboxTokens {
       mac.init(new SecretKeySpec(secret(), ALGORITHM));
       return text(mac.doFinal(claims.getBytes(StandardCharsets.UTF_8)));
     } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("every Java has " + ALGORITHM, e);
+      throw new IllegalStateException("not available: " + ALGORITHM, e);
     }
   }
 

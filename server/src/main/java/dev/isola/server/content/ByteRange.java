@@ -31,7 +31,7 @@ public record ByteRange(Optional<Long> first, Optional<Long> last) {
     }
     Matcher form = FORM.matcher(header.get().strip());
     if (!form.matches() || (form.group(1).isEmpty() && form.group(2).isEmpty())) {
-      throw refused("must be bytes=FIRST-LAST, one range");
+      throw refused("must be a single range, bytes=FIRST-LAST");
     }
     return Optional.of(new ByteRange(number(form.group(1)), number(form.group(2))));
   }

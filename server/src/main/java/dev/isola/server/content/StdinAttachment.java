@@ -70,8 +70,8 @@ public final class StdinAttachment implements AutoCloseable {
       } catch (IOException e) {
         throw Fault.of(
                 ErrorCode.ILLEGAL_STATE,
-                "the execution takes no input: it has ended or closed it",
-                "look at how it ended")
+                "the execution accepts no input: it has ended or closed its stdin",
+                "check the state of the execution")
             .exception(e);
       }
     }

@@ -31,8 +31,8 @@ public interface ImageService {
         public ImageDetails get(String name) {
           throw Fault.of(
                   ErrorCode.IMAGE_NOT_FOUND,
-                  "there is no image " + name,
-                  "this server keeps no images")
+                  "image does not exist: " + name,
+                  "this server has no image store")
               .exception();
         }
 
@@ -59,7 +59,9 @@ public interface ImageService {
 
         private SandboxException absent() {
           return Fault.of(
-                  ErrorCode.NOT_IMPLEMENTED, "this server keeps no images", "ask another server")
+                  ErrorCode.NOT_IMPLEMENTED,
+                  "this server has no image store",
+                  "use a server with an image store")
               .exception();
         }
       };

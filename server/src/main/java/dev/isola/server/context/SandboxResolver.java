@@ -48,7 +48,7 @@ public final class SandboxResolver {
       throw Fault.of(
               ErrorCode.ILLEGAL_STATE,
               "sandbox " + id + " is " + entry.state().name().toLowerCase(Locale.ROOT),
-              "resume it, or make it with autoResume: true")
+              "resume the sandbox, or create it with autoResume: true")
           .sandbox(id)
           .exception();
     }

@@ -77,8 +77,8 @@ public final class ServerContext {
   public static SandboxException unavailable() {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "this Isola is starting or ending",
-            "try again in a moment; /readyz tells when")
+            "the server is starting or shutting down",
+            "try again in a moment; /readyz reports readiness")
         .with(RateLimiter.RETRY_AFTER, RETRY_SECONDS)
         .exception();
   }

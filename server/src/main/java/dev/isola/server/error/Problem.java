@@ -24,8 +24,8 @@ public record Problem(int status, Map<String, Object> body) {
         ? known.fault()
         : Fault.of(
             ErrorCode.INTERNAL,
-            "something went wrong in Isola",
-            "report it with the request id; the server's log has the rest");
+            "internal error",
+            "report it with the request id; the server log contains the details");
   }
 
   public static Problem of(Fault fault, String requestId) {

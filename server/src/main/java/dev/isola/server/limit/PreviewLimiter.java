@@ -34,13 +34,13 @@ final class PreviewLimiter {
       long there = bySandbox.getOrDefault(sandbox, 0L);
       if (isFull(all, most, known)) {
         throw RateLimiter.rateLimited(
-            "this server works on as many requests to previews as it may",
+            "the server has reached its limit of concurrent requests to previews",
             "try again in a moment" + hint(known),
             1);
       }
       if (isFull(there, mostPerSandbox, known)) {
         throw RateLimiter.rateLimited(
-            "this sandbox has as many requests to its ports under way as it may",
+            "the sandbox has reached its limit of concurrent requests to its ports",
             "try again in a moment" + hint(known),
             1);
       }
@@ -58,7 +58,7 @@ final class PreviewLimiter {
   }
 
   private static String hint(boolean known) {
-    return known ? "" : "; some places are kept for requests with a key or token";
+    return known ? "" : "; part of the limit is reserved for requests with a key or token";
   }
 
   private static boolean isFull(long taken, long limit, boolean known) {

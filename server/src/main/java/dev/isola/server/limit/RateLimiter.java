@@ -38,7 +38,9 @@ public final class RateLimiter {
   /** Acquires a permit for a request. */
   public Permit acquireRequest() {
     return acquire(
-        activeRequests, limits.requests(), "this server works on as many requests as it may");
+        activeRequests,
+        limits.requests(),
+        "the server has reached its limit of concurrent requests");
   }
 
   /** Acquires a permit for a stream of a key. */
@@ -46,7 +48,7 @@ public final class RateLimiter {
     return acquire(
         streams.computeIfAbsent(key, any -> new AtomicLong()),
         limits.streams(),
-        "the key " + key + " has as many streams open as it may");
+        "the key " + key + " has reached its limit of open streams");
   }
 
   /**
@@ -72,8 +74,12 @@ public final class RateLimiter {
       double wait = keys.take(key);
       if (wait > 0) {
         throw rateLimited(
-            "the key " + key + " sends more than " + limits.perSecond() + " requests a second",
-            "wait as long as Retry-After says",
+            "the key "
+                + key
+                + " has exceeded its rate of "
+                + limits.perSecond()
+                + " requests per second",
+            "wait for the time given in Retry-After",
             wait);
       }
     }
@@ -88,8 +94,8 @@ public final class RateLimiter {
       double wait = failures.secondsUntilToken(address);
       if (wait > 0) {
         throw rateLimited(
-            "too many wrong keys came from this address",
-            "wait as long as Retry-After says, then use a key of this server",
+            "too many failed authentications from this address",
+            "wait for the time given in Retry-After, then use a valid API key",
             wait);
       }
     }

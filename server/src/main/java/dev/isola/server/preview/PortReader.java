@@ -28,12 +28,12 @@ final class PortReader {
     for (int now = next(); now != '\r'; now = next()) {
       if (now == '\n' || line.size() >= longest) {
         throw new MalformedResponse(
-            now == '\n' ? "a line of its head ends oddly" : "its head is too long");
+            now == '\n' ? "a line of the head does not end with CRLF" : "the head is too large");
       }
       line.write(now);
     }
     if (next() != '\n') {
-      throw new MalformedResponse("a line of its head ends oddly");
+      throw new MalformedResponse("a line of the head does not end with CRLF");
     }
     return line.toString(StandardCharsets.ISO_8859_1);
   }
@@ -44,7 +44,7 @@ final class PortReader {
       int read = port.read(buffer);
       buffer.flip();
       if (read < 0) {
-        throw new EOFException("it hung up");
+        throw new EOFException("the connection was closed");
       }
     }
     return buffer.get() & 0xff;

@@ -72,8 +72,8 @@ record PreviewAuthorizer(
     if (exchange.isCrossOrigin()) {
       throw Fault.of(
               ErrorCode.FORBIDDEN,
-              "pages of another origin may not call this preview",
-              "open the port to everybody, or call it from its own pages")
+              "cross-origin requests to this preview are not allowed",
+              "make the port public, or send the request from its own origin")
           .sandbox(sandbox)
           .exception();
     }
@@ -92,7 +92,7 @@ record PreviewAuthorizer(
   private Optional<String> forbid(ApiKey key) {
     throw Fault.of(
             ErrorCode.FORBIDDEN,
-            "the key " + key.name() + " does not allow use",
+            "the key " + key.name() + " does not have scope use",
             "use a key with scope use")
         .exception();
   }
@@ -117,8 +117,8 @@ record PreviewAuthorizer(
       access.recordAuthFailure();
     }
     throw unauthenticated(
-        "this preview is private",
-        "open it by a link, send a token as " + Credentials.TOKEN_HEADER + ", or a key");
+        "the preview is private",
+        "use a preview link, a token in " + Credentials.TOKEN_HEADER + ", or an API key");
   }
 
   private Optional<ApiKey> key(List<String> secrets) {

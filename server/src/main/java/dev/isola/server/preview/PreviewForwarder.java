@@ -99,7 +99,7 @@ final class PreviewForwarder {
         new ArrayList<>(HeaderFilter.toClient(head, exchange.prefix(), exchange.header("Host")));
     if (head.isSwitchingProtocols()) {
       if (!asked) {
-        throw badResponse("it switches to another protocol, and nobody asked for that");
+        throw badResponse("it switched protocols without a request to do so");
       }
       exchange.tunnel(headers, connection, in.buffered());
       return true;
@@ -203,8 +203,8 @@ final class PreviewForwarder {
     if (watch.isExpired()) {
       return Fault.of(
               ErrorCode.DEADLINE_EXCEEDED,
-              "port " + port + " did not begin to answer within " + timeout.toSeconds() + " s",
-              "look at what listens there; answers that take long should begin at once")
+              "port " + port + " did not begin to respond within " + timeout.toSeconds() + " s",
+              "check the service on this port; it should send the response head early")
           .sandbox(sandbox)
           .exception(why);
     }
@@ -217,8 +217,8 @@ final class PreviewForwarder {
   private SandboxException badResponse(@Nullable String why) {
     return Fault.of(
             ErrorCode.OUTCOME_UNKNOWN,
-            "what listens on port " + port + " gave no answer of HTTP/1.1: " + why,
-            "look at its log; the request may have had an effect")
+            "the service on port " + port + " sent no valid HTTP/1.1 response: " + why,
+            "check the log of the service; the request may have had an effect")
         .sandbox(sandbox)
         .exception();
   }

@@ -79,8 +79,8 @@ public final class Previews {
     if (port < 1 || port > 65_535) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "a port is 1 to 65535",
-              "name the port that is listened on")
+              "a port must be from 1 to 65535",
+              "use the port that the service listens on")
           .exception();
     }
     return port;
@@ -149,7 +149,7 @@ public final class Previews {
     }
     if (token.isEmpty() || exchange.isCrossOrigin()) {
       throw PreviewAuthorizer.unauthenticated(
-          "the link is not good, or not any more", "ask for a new link");
+          "the preview link is invalid or has expired", "request a new link");
     }
     long left =
         token.get().expiresAt().getEpochSecond() - keys.tokens().expiryAfter(0).getEpochSecond();

@@ -39,7 +39,7 @@ final class ResponseBody {
   private int readBounded(byte[] target) throws IOException {
     int read = in.read(target, (int) Math.min(target.length, left));
     if (read < 0) {
-      throw new EOFException("its body is cut off");
+      throw new EOFException("the body is truncated");
     }
     left -= read;
     return read;
@@ -47,7 +47,7 @@ final class ResponseBody {
 
   private void nextChunk() throws IOException {
     if (!first && !in.line(0).isEmpty()) {
-      throw new MalformedResponse("a chunk is longer than it said");
+      throw new MalformedResponse("a chunk is longer than its size");
     }
     first = false;
     String size = in.line(LONGEST_SIZE).split(";", 2)[0].strip();

@@ -45,7 +45,7 @@ record ResponseHead(int status, List<Header> headers) {
         return head;
       }
     }
-    throw new MalformedResponse("it never comes to an answer");
+    throw new MalformedResponse("too many interim responses");
   }
 
   private static ResponseHead readOne(PortReader in) throws IOException {
@@ -53,7 +53,7 @@ record ResponseHead(int status, List<Header> headers) {
     String first = in.line(left);
     Matcher status = STATUS.matcher(first);
     if (!status.matches()) {
-      throw new MalformedResponse("its first line is not that of HTTP/1.1");
+      throw new MalformedResponse("the status line is not HTTP/1.1");
     }
     left -= first.length();
     List<Header> headers = new ArrayList<>();
@@ -61,7 +61,7 @@ record ResponseHead(int status, List<Header> headers) {
       left = Math.max(0, left - line.length() - 2);
       headers.add(header(line));
       if (headers.size() > MOST_HEADERS) {
-        throw new MalformedResponse("it has more than " + MOST_HEADERS + " headers");
+        throw new MalformedResponse("more than " + MOST_HEADERS + " headers");
       }
     }
     return new ResponseHead(Integer.parseInt(status.group(1)), headers);
@@ -70,11 +70,11 @@ record ResponseHead(int status, List<Header> headers) {
   private static Header header(String line) throws MalformedResponse {
     int colon = line.indexOf(':');
     if (colon < 1 || !NAME.matcher(line.substring(0, colon)).matches()) {
-      throw new MalformedResponse("a header has no proper name");
+      throw new MalformedResponse("a header has an invalid name");
     }
     String value = line.substring(colon + 1).strip();
     if (value.chars().anyMatch(c -> (c < ' ' && c != '\t') || c == 0x7f)) {
-      throw new MalformedResponse("a header has control characters");
+      throw new MalformedResponse("a header contains control characters");
     }
     return new Header(line.substring(0, colon), value);
   }
@@ -96,11 +96,11 @@ record ResponseHead(int status, List<Header> headers) {
             || !encodings.getFirst().equalsIgnoreCase("chunked")
             || !lengths.isEmpty())) {
       throw new MalformedResponse(
-          "it says in two ways where its body ends, or in one that is not known");
+          "the body length is ambiguous, or the transfer encoding is not supported");
     }
     Optional<String> length = lengths.stream().findFirst();
     if (lengths.size() > 1 || length.filter(one -> !LENGTH.matcher(one).matches()).isPresent()) {
-      throw new MalformedResponse("its Content-Length is not one number");
+      throw new MalformedResponse("the Content-Length is not a single number");
     }
     if (method.equals("HEAD") || status == 204 || status == 304) {
       return new Framing.None();

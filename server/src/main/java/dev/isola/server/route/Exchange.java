@@ -49,7 +49,7 @@ public interface Exchange {
   private Object required(String field) {
     Object value = body().get(field);
     if (value == null) {
-      throw new IllegalStateException("the route does not need the field " + field);
+      throw new IllegalStateException("the route does not require the field " + field);
     }
     return value;
   }

@@ -61,11 +61,12 @@ public final class JsonBody {
       all.write(buffer, 0, read);
       if (System.nanoTime() - begun > READ_TIMEOUT.toNanos()) {
         throw invalid(
-            "the body took longer than " + READ_TIMEOUT.toSeconds() + " s", "send it in one go");
+            "the body took longer than " + READ_TIMEOUT.toSeconds() + " s",
+            "send the body without pauses");
       }
     }
     if (all.size() > most) {
-      throw invalid("the body is larger than " + most + " bytes", "send large content as files");
+      throw invalid("the body is larger than " + most + " bytes", "upload large content as files");
     }
     return all.toByteArray();
   }
@@ -77,7 +78,7 @@ public final class JsonBody {
     } catch (MalformedJson e) {
       throw invalid(
           "the body is not JSON: " + e.getMessage(),
-          "send one JSON object in UTF-8, each name once");
+          "send one JSON object in UTF-8 with unique names");
     }
     if (value == null) {
       throw invalid("the body is null", "send a JSON object");

@@ -10,17 +10,17 @@ import java.util.Map;
 public final class OpenApi {
   private static final Shape PROBLEM =
       new Shape.Obj(
-          Shape.Field.required("type", text(), "names the error: urn:isola:error:CODE"),
-          Shape.Field.required("title", text(), "the kind of error in words"),
-          Shape.Field.required("status", new Shape.WholeNumber(400, 599), "of HTTP"),
+          Shape.Field.required("type", text(), "URN of the error: urn:isola:error:CODE"),
+          Shape.Field.required("title", text(), "short description of the kind of error"),
+          Shape.Field.required("status", new Shape.WholeNumber(400, 599), "HTTP status"),
           Shape.Field.required("detail", text(), "what happened"),
-          Shape.Field.required("code", text(), "stable, for programs"),
+          Shape.Field.required("code", text(), "stable error code"),
           Shape.Field.required(
-              "category", text(), "whose move it is: CALLER, RESOURCE, PROVIDER or BUG"),
+              "category", text(), "which side must act: CALLER, RESOURCE, PROVIDER or BUG"),
           Shape.Field.required("remedy", text(), "what to do next"),
-          Shape.Field.required("requestId", text(), "names this request in the log"),
-          Shape.Field.optional("sandbox", text(), "the sandbox it is about"),
-          Shape.Field.optional("context", new Shape.MapOf(text()), "further facts for programs"));
+          Shape.Field.required("requestId", text(), "id of the request in the server log"),
+          Shape.Field.optional("sandbox", text(), "id of the affected sandbox"),
+          Shape.Field.optional("context", new Shape.MapOf(text()), "further details for programs"));
 
   private OpenApi() {}
 
@@ -41,7 +41,7 @@ public final class OpenApi {
     document.put("openapi", "3.1.0");
     document.put(
         "info",
-        Map.of("title", "Isola", "version", version, "description", "Any sandbox behind one API."));
+        Map.of("title", "Isola", "version", version, "description", "One API for any sandbox."));
     document.put("paths", paths);
     document.put(
         "components",
@@ -102,7 +102,7 @@ public final class OpenApi {
         "default",
         Map.of(
             "description",
-            "a problem (RFC 9457)",
+            "an error as a problem document (RFC 9457)",
             "content",
             Map.of(
                 "application/problem+json",

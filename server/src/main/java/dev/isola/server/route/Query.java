@@ -29,7 +29,7 @@ public final class Query {
       Optional<String> value =
           Routes.percentDecode(equals < 0 ? "" : part.substring(equals + 1), true);
       if (name.isEmpty() || value.isEmpty()) {
-        problems.add(new Violation(name.orElse("the query"), "is not UTF-8 in percent signs"));
+        problems.add(new Violation(name.orElse("the query"), "is not percent-encoded UTF-8"));
       } else if (!part.isEmpty()) {
         values.computeIfAbsent(name.get(), any -> new ArrayList<>()).add(value.get());
       }
@@ -58,7 +58,8 @@ public final class Query {
         problems.add(new Violation(parameter.name(), "is missing"));
       }
       if (given.size() > 1 && !parameter.repeatable()) {
-        problems.add(new Violation(parameter.name(), "is given " + given.size() + " times"));
+        problems.add(
+            new Violation(parameter.name(), "must occur once, not " + given.size() + " times"));
       }
       given.forEach(text -> parameter.check(text, problems));
     }

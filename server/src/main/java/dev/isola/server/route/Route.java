@@ -62,11 +62,11 @@ public record Route(
    */
   public record Response(int status, String mediaType, Optional<Shape> shape, String summary) {
     public static Response json(int status, Shape shape) {
-      return new Response(status, "application/json", Optional.of(shape), "it worked");
+      return new Response(status, "application/json", Optional.of(shape), "success");
     }
 
     public static Response none() {
-      return new Response(204, "", Optional.empty(), "it worked; there is nothing to tell");
+      return new Response(204, "", Optional.empty(), "success, without content");
     }
 
     public static Response of(String mediaType, String summary) {
@@ -94,7 +94,7 @@ public record Route(
         new Body.None(),
         Response.none(),
         exchange -> {
-          throw new IllegalStateException("nobody handles " + template);
+          throw new IllegalStateException("no handler for " + template);
         },
         new NativeDialect(),
         false);

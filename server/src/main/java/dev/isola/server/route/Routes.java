@@ -43,7 +43,7 @@ public final class Routes {
                           && one.template().equals(route.template()));
       if (twice) {
         throw new IllegalArgumentException(
-            "there are two routes " + route.method() + " " + route.template());
+            "duplicate route " + route.method() + " " + route.template());
       }
       rows.add(new Row(route, parts(route.template())));
     }

@@ -17,7 +17,7 @@ public final class SandboxIds {
     if (!SandboxId.isValid(text)) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "'" + text + "' is not a sandbox id",
+              "'" + text + "' is not a valid sandbox id",
               "use 1 to 32 lower-case letters and digits")
           .exception();
     }

@@ -35,13 +35,13 @@ public sealed interface Shape {
     @Override
     public void check(String field, @Nullable Object value, List<Violation> problems) {
       if (!(value instanceof String text)) {
-        problems.add(new Violation(field, "must be text, not " + kind(value)));
+        problems.add(new Violation(field, "must be a string, not " + kind(value)));
       } else if (text.length() > longest) {
         problems.add(new Violation(field, "is longer than " + longest + " characters"));
       } else if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
-        problems.add(new Violation(field, "has half a character (a lone surrogate)"));
+        problems.add(new Violation(field, "contains a lone surrogate"));
       } else if (text.indexOf('\0') >= 0) {
-        problems.add(new Violation(field, "contains a NUL"));
+        problems.add(new Violation(field, "contains a NUL character"));
       }
     }
   }
@@ -59,7 +59,7 @@ public sealed interface Shape {
     public void check(String field, @Nullable Object value, List<Violation> problems) {
       new Text(longest, "").check(field, value, problems);
       if (value instanceof String text && text.isEmpty()) {
-        problems.add(new Violation(field, "is empty"));
+        problems.add(new Violation(field, "must not be empty"));
       }
     }
   }
@@ -79,13 +79,14 @@ public sealed interface Shape {
     public void check(String field, @Nullable Object value, List<Violation> problems) {
       if (value instanceof String text) {
         if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
-          problems.add(new Violation(field, "has half a character (a lone surrogate)"));
+          problems.add(new Violation(field, "contains a lone surrogate"));
         }
       } else if (value instanceof Map<?, ?>) {
         new Obj(Field.required("base64", new Text(longest, "byte"), "bytes"))
             .check(field, value, problems);
       } else {
-        problems.add(new Violation(field, "must be text or {\"base64\": ...}, not " + kind(value)));
+        problems.add(
+            new Violation(field, "must be a string or {\"base64\": ...}, not " + kind(value)));
       }
     }
   }
@@ -103,7 +104,7 @@ public sealed interface Shape {
     @Override
     public void check(String field, @Nullable Object value, List<Violation> problems) {
       if (!(value instanceof Integer || value instanceof Long)) {
-        problems.add(new Violation(field, "must be a whole number, not " + kind(value)));
+        problems.add(new Violation(field, "must be an integer, not " + kind(value)));
       } else {
         long number = ((Number) value).longValue();
         if (number < least || number > most) {
@@ -293,12 +294,12 @@ public sealed interface Shape {
   private static String kind(@Nullable Object value) {
     return switch (value) {
       case null -> "null";
-      case String _ -> "text";
-      case Boolean _ -> "true or false";
+      case String _ -> "a string";
+      case Boolean _ -> "a boolean";
       case Number _ -> "a number";
       case List<?> _ -> "a list";
       case Map<?, ?> _ -> "an object";
-      default -> "something else";
+      default -> "another type";
     };
   }
 }

@@ -12,6 +12,6 @@ final class UnknownName {
 
   static Violation violation(String prefix, String name, Collection<String> known) {
     String shown = name.length() <= LONGEST_SHOWN ? name : name.substring(0, LONGEST_SHOWN) + "...";
-    return new Violation(prefix + shown, "is not known" + Suggestion.hint(shown, known));
+    return new Violation(prefix + shown, "is unknown" + Suggestion.hint(shown, known));
   }
 }

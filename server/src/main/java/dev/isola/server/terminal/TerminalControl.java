@@ -22,10 +22,10 @@ sealed interface TerminalControl {
     try {
       read = Json.parse(text);
     } catch (MalformedJson e) {
-      return new Invalid("it is not JSON");
+      return new Invalid("not JSON");
     }
     if (!(read instanceof Map<?, ?> order)) {
-      return new Invalid("it is not an object");
+      return new Invalid("not an object");
     }
     if ("resize".equals(order.get("type")) && order.size() == 3) {
       return size(order.get("rows"), order.get("cols"));
@@ -33,9 +33,9 @@ sealed interface TerminalControl {
     if ("signal".equals(order.get("type")) && order.size() == 2) {
       Optional<Signal> signal =
           order.get("signal") instanceof String name ? Signal.parse(name) : Optional.empty();
-      return signal.<TerminalControl>map(SendSignal::new).orElse(new Invalid("that is no signal"));
+      return signal.<TerminalControl>map(SendSignal::new).orElse(new Invalid("not a signal"));
     }
-    return new Invalid("its type or its fields are not known");
+    return new Invalid("unknown type or fields");
   }
 
   private static TerminalControl size(@Nullable Object rows, @Nullable Object cols) {
@@ -46,6 +46,6 @@ sealed interface TerminalControl {
             && width >= 1
             && width <= 65_535
         ? new Resize(new TerminalSize(width, height))
-        : new Invalid("rows and cols are whole numbers from 1 to 65535");
+        : new Invalid("rows and cols must be integers from 1 to 65535");
   }
 }

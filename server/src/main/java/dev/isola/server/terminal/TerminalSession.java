@@ -113,7 +113,7 @@ public final class TerminalSession implements WebSocket.Session {
         return;
       }
       if (ending.getAsBoolean()) {
-        socket.close(SERVER_ENDS, "the server ends; attach again");
+        socket.close(SERVER_ENDS, "the server is shutting down; attach again");
         return;
       }
       switch (items.poll(LOOK_UP_MS, TimeUnit.MILLISECONDS)) {
@@ -210,7 +210,7 @@ public final class TerminalSession implements WebSocket.Session {
       case TerminalControl.Invalid(String why) ->
           throw Fault.of(
                   ErrorCode.INVALID_REQUEST,
-                  "a message is not understood: " + why,
+                  "invalid control message: " + why,
                   "send {\"type\":\"resize\",\"rows\":R,\"cols\":C} or"
                       + " {\"type\":\"signal\",\"signal\":\"INT\"}; input is binary")
               .exception();

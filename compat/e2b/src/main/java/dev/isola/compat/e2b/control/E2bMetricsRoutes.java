@@ -30,18 +30,19 @@ public record E2bMetricsRoutes(ServerContext context) {
 
   public List<Route> routes() {
     return List.of(
-        E2bSandboxRoutes.sandboxRoute("GET", "/metrics", "e2bMetrics", "Measures a sandbox.")
+        E2bSandboxRoutes.sandboxRoute(
+                "GET", "/metrics", "e2bMetrics", "Returns the resource usage of a sandbox.")
             .needs(Scope.READ)
             .takes(
                 Parameter.query("start", new Shape.WholeNumber(0, Long.MAX_VALUE), "Unix seconds"),
                 Parameter.query("end", new Shape.WholeNumber(0, Long.MAX_VALUE), "Unix seconds"))
             .handledBy(this::metrics),
         E2bSandboxRoutes.sandboxRoute(
-                "GET", "/logs", "e2bLogsFirst", "Tells what became of a sandbox.")
+                "GET", "/logs", "e2bLogsFirst", "Returns the events of a sandbox.")
             .needs(Scope.READ)
             .handledBy(this::logs),
         E2bSandboxRoutes.route(
-                "GET", "/v2/sandboxes/{id}/logs", "e2bLogs", "Tells what became of a sandbox.")
+                "GET", "/v2/sandboxes/{id}/logs", "e2bLogs", "Returns the events of a sandbox.")
             .needs(Scope.READ)
             .handledBy(this::logs));
   }

@@ -35,8 +35,9 @@ public record E2bSandboxListRoutes(ServerContext context, E2bSandboxView view) {
         E2bSandboxRoutes.route("GET", "/v2/sandboxes", "e2bList", "Lists sandboxes.")
             .needs(Scope.READ)
             .takes(
-                Parameter.query("limit", new Shape.WholeNumber(1, PAGE), "of a page"),
-                Parameter.query("order", new Shape.Choice(List.of("asc", "desc")), "by time"))
+                Parameter.query("limit", new Shape.WholeNumber(1, PAGE), "page size"),
+                Parameter.query(
+                    "order", new Shape.Choice(List.of("asc", "desc")), "order by creation time"))
             .handledBy(exchange -> list(exchange, states(exchange))));
   }
 
@@ -75,7 +76,7 @@ public record E2bSandboxListRoutes(ServerContext context, E2bSandboxView view) {
         case "paused" -> states.addAll(EnumSet.of(SandboxState.PAUSED, SandboxState.STOPPED));
         default ->
             throw E2bRequestBody.invalidField(
-                "state", "must be running or paused, or both with a comma");
+                "state", "must be running, paused or both, separated by a comma");
       }
     }
     return states;
@@ -109,7 +110,7 @@ public record E2bSandboxListRoutes(ServerContext context, E2bSandboxView view) {
       return Instant.parse(text);
     } catch (DateTimeException e) {
       throw E2bRequestBody.invalidField(
-          "startedAfter", "must be a time such as 2026-01-02T03:04:05Z");
+          "startedAfter", "must be a timestamp such as 2026-01-02T03:04:05Z");
     }
   }
 }

@@ -51,17 +51,17 @@ public record E2bSandboxRoutes(
       Parameter.header(
           "Idempotency-Key",
           new Shape.NonEmptyText(255),
-          "a request with the same key makes no second");
+          "a repeated request with the same key does not create a second sandbox");
 
   private static final Shape ANY = new Shape.Document(Map.of("type", "object"));
 
   public List<Route> routes() {
     return Stream.of(
             Stream.of(
-                route("POST", "/sandboxes", "e2bCreateFirst", "Makes a sandbox.")
+                route("POST", "/sandboxes", "e2bCreateFirst", "Creates a sandbox.")
                     .takes(KEY)
                     .handledBy(exchange -> create(exchange, V1_TTL_SECONDS)),
-                route("POST", "/v2/sandboxes", "e2bCreate", "Makes a sandbox.")
+                route("POST", "/v2/sandboxes", "e2bCreate", "Creates a sandbox.")
                     .takes(KEY)
                     .handledBy(exchange -> create(exchange, V2_TTL_SECONDS))),
             Stream.of("", "/v2")
@@ -71,7 +71,7 @@ public record E2bSandboxRoutes(
                                 "POST",
                                 version + "/sandboxes/{id}/connect",
                                 "e2bConnect" + version.replace("/", "").toUpperCase(Locale.ROOT),
-                                "Opens a sandbox, and wakes one that is paused.")
+                                "Connects to a sandbox; resumes it if it is paused.")
                             .handledBy(this::connect)),
             Stream.of(
                 sandboxRoute("GET", "", "e2bGet", "Describes a sandbox.")
@@ -81,21 +81,21 @@ public record E2bSandboxRoutes(
                             exchange.json(
                                 200,
                                 view.details(exchange, SandboxLookup.find(context, exchange)))),
-                sandboxRoute("DELETE", "", "e2bKill", "Ends a sandbox.").handledBy(this::kill),
+                sandboxRoute("DELETE", "", "e2bKill", "Kills a sandbox.").handledBy(this::kill),
                 sandboxRoute(
-                        "POST", "/timeout", "e2bTimeout", "Lets a sandbox live that long from now.")
+                        "POST", "/timeout", "e2bTimeout", "Sets the time until a sandbox expires.")
                     .handledBy(exchange -> renew(exchange, "timeout")),
                 sandboxRoute(
                         "POST",
                         "/refreshes",
                         "e2bRefresh",
-                        "Lets a sandbox live that long from now.")
+                        "Sets the time until a sandbox expires.")
                     .handledBy(exchange -> renew(exchange, "duration")),
                 sandboxRoute("POST", "/pause", "e2bPause", "Pauses a sandbox.")
                     .handledBy(this::pause),
-                sandboxRoute("POST", "/resume", "e2bResume", "Wakes a sandbox.")
+                sandboxRoute("POST", "/resume", "e2bResume", "Resumes a sandbox.")
                     .handledBy(this::resume),
-                sandboxRoute("PUT", "/network", "e2bNetwork", "Changes what a sandbox reaches.")
+                sandboxRoute("PUT", "/network", "e2bNetwork", "Changes the network of a sandbox.")
                     .handledBy(this::network)))
         .flatMap(each -> each)
         .toList();
@@ -194,7 +194,7 @@ public record E2bSandboxRoutes(
     return Fault.of(
             ErrorCode.CONFLICT,
             "sandbox " + exchange.path("id") + " is " + state + " already",
-            "go on with it")
+            "no action is needed")
         .exception();
   }
 
@@ -221,8 +221,8 @@ public record E2bSandboxRoutes(
         .equals(SpecCodec.decode(entry.spec(), entry.id()).spec().network())) {
       throw Fault.of(
               ErrorCode.NOT_IMPLEMENTED,
-              "the network of a running sandbox cannot be changed here",
-              "make a new sandbox with the network it needs")
+              "the network of a running sandbox cannot be changed",
+              "create a new sandbox with this network")
           .exception();
     }
     exchange.noContent();

@@ -35,18 +35,19 @@ public record E2bSnapshotRoutes(
 
   public List<Route> routes() {
     return List.of(
-        E2bSandboxRoutes.sandboxRoute("POST", "/snapshots", "e2bSnapshot", "Takes a snapshot.")
+        E2bSandboxRoutes.sandboxRoute("POST", "/snapshots", "e2bSnapshot", "Creates a snapshot.")
             .handledBy(this::create),
-        E2bSandboxRoutes.sandboxRoute(
-                "POST", "/fork", "e2bFork", "Makes sandboxes with the same files.")
+        E2bSandboxRoutes.sandboxRoute("POST", "/fork", "e2bFork", "Forks a sandbox with its files.")
             .handledBy(this::fork),
         E2bSandboxRoutes.route(
                 "GET", "/snapshots", "e2bSnapshots", "Lists snapshots, newest first.")
             .needs(Scope.READ)
             .takes(
-                Parameter.query("limit", new Shape.WholeNumber(1, PAGE), "of a page"),
+                Parameter.query("limit", new Shape.WholeNumber(1, PAGE), "page size"),
                 Parameter.query(
-                    "nextToken", new Shape.WholeNumber(0, Integer.MAX_VALUE), "of the last"))
+                    "nextToken",
+                    new Shape.WholeNumber(0, Integer.MAX_VALUE),
+                    "token of the previous page"))
             .handledBy(this::list));
   }
 

@@ -107,7 +107,9 @@ public record CreateRequestMapper(E2bSettings settings) {
             name -> {
               if (name.startsWith(E2bLabels.RESERVED_PREFIX)) {
                 throw E2bRequestBody.invalidField(
-                    "metadata", "has a name that begins with " + E2bLabels.RESERVED_PREFIX);
+                    "metadata",
+                    "must not contain a name with the reserved prefix "
+                        + E2bLabels.RESERVED_PREFIX);
               }
             });
     return metadata;
@@ -126,7 +128,7 @@ public record CreateRequestMapper(E2bSettings settings) {
   public static Duration seconds(E2bRequestBody body, String field, long usual) {
     long seconds = body.wholeNumber(field).orElse(usual);
     if (seconds < 0 || seconds > Duration.ofDays(3650).toSeconds()) {
-      throw E2bRequestBody.invalidField(field, "must be seconds from 0 to 3650 days");
+      throw E2bRequestBody.invalidField(field, "must be a number of seconds from 0 to 3650 days");
     }
     return Duration.ofSeconds(Math.max(1, seconds));
   }

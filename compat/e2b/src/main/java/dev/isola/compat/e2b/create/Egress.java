@@ -61,8 +61,8 @@ record Egress(boolean internet, boolean denies) {
   private static SandboxException unsupported(String name) {
     return Fault.of(
             ErrorCode.NOT_IMPLEMENTED,
-            "network." + name + " cannot be kept here",
-            "leave it out, or set allow_internet_access to false")
+            "network." + name + " is not supported",
+            "omit it, or set allow_internet_access to false")
         .exception();
   }
 }

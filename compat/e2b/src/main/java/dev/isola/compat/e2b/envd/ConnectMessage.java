@@ -20,13 +20,13 @@ record ConnectMessage(Map<?, ?> fields) {
     return switch (fields.get(field)) {
       case null -> Optional.empty();
       case String text -> Optional.of(text);
-      default -> throw wrong(field, "a text");
+      default -> throw wrong(field, "a string");
     };
   }
 
   /** Returns a string field that must be present. */
   String requiredText(String field) {
-    return text(field).filter(text -> !text.isEmpty()).orElseThrow(() -> wrong(field, "given"));
+    return text(field).filter(text -> !text.isEmpty()).orElseThrow(() -> wrong(field, "present"));
   }
 
   /** Returns a number. In the JSON mapping, 64-bit numbers are strings. */
@@ -36,7 +36,7 @@ record ConnectMessage(Map<?, ?> fields) {
       case Integer number -> Optional.of(number.longValue());
       case Long number -> Optional.of(number);
       case String text when text.matches("-?[0-9]{1,18}") -> Optional.of(Long.parseLong(text));
-      default -> throw wrong(field, "a whole number");
+      default -> throw wrong(field, "an integer");
     };
   }
 
@@ -57,7 +57,7 @@ record ConnectMessage(Map<?, ?> fields) {
   }
 
   ConnectMessage requiredMessage(String field) {
-    return message(field).orElseThrow(() -> wrong(field, "given"));
+    return message(field).orElseThrow(() -> wrong(field, "present"));
   }
 
   Optional<byte[]> bytes(String field) {
@@ -75,12 +75,12 @@ record ConnectMessage(Map<?, ?> fields) {
       case List<?> list -> {
         for (Object one : list) {
           if (!(one instanceof String text)) {
-            throw wrong(field, "a list of texts");
+            throw wrong(field, "a list of strings");
           }
           texts.add(text);
         }
       }
-      default -> throw wrong(field, "a list of texts");
+      default -> throw wrong(field, "a list of strings");
     }
     return texts;
   }

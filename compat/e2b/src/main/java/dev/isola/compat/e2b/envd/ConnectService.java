@@ -38,7 +38,7 @@ record ConnectService(String service) {
   Route unary(String method, String summary, Unary call) {
     return route(method, summary)
         .takes(new Body.Stream("application/json"))
-        .answers(Response.of("application/json", "it worked"))
+        .answers(Response.of("application/json", "the response message"))
         .handledBy(
             exchange -> {
               byte[] body = JsonBody.bytes(exchange.content(), ConnectStream.MAX_MESSAGE);
@@ -51,7 +51,9 @@ record ConnectService(String service) {
   Route streaming(String method, String summary, Streaming call) {
     return route(method, summary)
         .takes(new Body.Stream(ConnectFrame.MEDIA_TYPE))
-        .answers(Response.of(ConnectFrame.MEDIA_TYPE, "messages, and an end that says why"))
+        .answers(
+            Response.of(
+                ConnectFrame.MEDIA_TYPE, "messages, then an end-of-stream message with the result"))
         .handledBy(
             exchange -> {
               Streaming.ResponseStream rest;

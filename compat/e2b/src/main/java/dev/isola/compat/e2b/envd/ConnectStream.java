@@ -56,14 +56,14 @@ final class ConnectStream implements AutoCloseable {
   /** Reads the first message of a request. */
   static ConnectMessage readFirst(Exchange exchange) throws IOException {
     return read(exchange.content())
-        .orElseThrow(() -> ConnectMessage.invalid("there is no message"));
+        .orElseThrow(() -> ConnectMessage.invalid("the request contains no message"));
   }
 
   /** Reads the only message of a request. */
   static ConnectMessage readSingle(Exchange exchange) throws IOException {
     ConnectMessage message = readFirst(exchange);
     if (exchange.content().read() >= 0) {
-      throw ConnectMessage.invalid("there is more than one message");
+      throw ConnectMessage.invalid("the request contains more than one message");
     }
     return message;
   }

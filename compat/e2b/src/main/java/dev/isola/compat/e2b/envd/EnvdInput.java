@@ -25,15 +25,15 @@ final class EnvdInput {
     if (typed.isPresent() != terminal) {
       throw refused(
           terminal
-              ? "the process is on a terminal: send it pty, and not stdin"
-              : "the process is not on a terminal: send it stdin, and not pty");
+              ? "the process has a terminal: send pty instead of stdin"
+              : "the process has no terminal: send stdin instead of pty");
     }
     if (!info.stdinOpen()) {
       throw closed();
     }
     return typed
         .or(() -> input.bytes("stdin"))
-        .orElseThrow(() -> ConnectMessage.invalid("there is neither stdin nor pty"));
+        .orElseThrow(() -> ConnectMessage.invalid("the message contains neither stdin nor pty"));
   }
 
   static void write(Execution execution, byte[] bytes) throws IOException {
@@ -53,7 +53,7 @@ final class EnvdInput {
   }
 
   private static SandboxException closed() {
-    return refused("the process was started without input, or its input is closed");
+    return refused("the process was started without stdin, or its stdin is closed");
   }
 
   private static SandboxException refused(String what) {

@@ -32,12 +32,14 @@ record EnvdStatusRoutes(ServerContext context, ApiKeys keys, SandboxAccess acces
 
   List<Route> routes() {
     return List.of(
-        route("health", "Health", "Tells whether it runs.").withoutKey().handledBy(this::health),
-        route("envs", "Environment", "Returns the variables of every command.")
+        route("health", "Health", "Reports whether the sandbox is running.")
+            .withoutKey()
+            .handledBy(this::health),
+        route("envs", "Environment", "Returns the environment of every command.")
             .answers(Response.of("application/json", "names and values"))
             .handledBy(this::environment),
-        route("metrics", "Metrics", "Measures what it uses.")
-            .answers(Response.of("application/json", "numbers"))
+        route("metrics", "Metrics", "Returns the resource usage of the sandbox.")
+            .answers(Response.of("application/json", "resource usage"))
             .handledBy(this::metrics));
   }
 
@@ -69,7 +71,7 @@ record EnvdStatusRoutes(ServerContext context, ApiKeys keys, SandboxAccess acces
       throw Fault.of(
               ErrorCode.ILLEGAL_STATE,
               "sandbox " + entry.id() + " is " + entry.state().name().toLowerCase(Locale.ROOT),
-              "resume it")
+              "resume the sandbox")
           .sandbox(entry.id())
           .exception();
     }

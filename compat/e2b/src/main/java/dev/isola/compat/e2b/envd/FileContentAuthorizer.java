@@ -67,7 +67,7 @@ record FileContentAuthorizer(
     if (!searches.tryAcquire()) {
       throw Fault.of(
               ErrorCode.RATE_LIMITED,
-              "too many signed URLs are looked at",
+              "too many signed URLs are being resolved",
               "try again in a moment, or send E2b-Sandbox-Id")
           .exception();
     }

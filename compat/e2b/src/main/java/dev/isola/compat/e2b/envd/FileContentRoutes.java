@@ -65,11 +65,11 @@ record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access)
   }
 
   private static Route writing(String template, String name) {
-    return Route.of("POST", template, name, "Writes a file, or the files of a form.")
+    return Route.of("POST", template, name, "Writes a file, or the files of a multipart form.")
         .withoutKey()
         .of(E2bDialect.ENVD)
         .takes(new Body.Stream(BYTES))
-        .answers(Response.of("application/json", "what was written"));
+        .answers(Response.of("application/json", "the files that were written"));
   }
 
   private SandboxAccess.SandboxUser admitted(Exchange exchange, String operation) {

@@ -57,7 +57,7 @@ final class FileUpload {
           write(
               path.or(part.get()::file)
                   .filter(text -> !text.isEmpty())
-                  .orElseThrow(() -> ConnectMessage.invalid("a file has no name")),
+                  .orElseThrow(() -> ConnectMessage.invalid("a file in the form has no name")),
               part.get().content());
         }
       }
@@ -72,17 +72,17 @@ final class FileUpload {
     return switch (encoding.toLowerCase(Locale.ROOT)) {
       case "identity", "" -> exchange.content();
       case "gzip" -> new GZIPInputStream(exchange.content(), BUFFER);
-      default -> throw ConnectMessage.invalid("Content-Encoding is gzip or nothing");
+      default -> throw ConnectMessage.invalid("Content-Encoding must be gzip or identity");
     };
   }
 
   private void write(String named, InputStream content) {
     String path = guest.home().absolute(named);
     if (!paths.add(path)) {
-      throw ConnectMessage.invalid("the path " + path + " is there twice");
+      throw ConnectMessage.invalid("the path " + path + " occurs twice in the form");
     }
     if (paths.size() > MOST_FILES) {
-      throw ConnectMessage.invalid("a request has at most " + MOST_FILES + " files");
+      throw ConnectMessage.invalid("a request may contain at most " + MOST_FILES + " files");
     }
     FileInfo info = files.write(path, content, WriteOptions.DEFAULT.inPlace());
     metadata.forEach(

@@ -35,14 +35,17 @@ record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
   List<Route> routes() {
     return List.of(
         CALLS.unary("Stat", "Describes a file.", this::stat),
-        CALLS.unary("MakeDir", "Makes a folder and its parents.", this::makeFolder),
-        CALLS.unary("Move", "Moves or renames.", this::move),
-        CALLS.unary("ListDir", "Lists a folder.", this::list),
-        CALLS.unary("Remove", "Removes a file or a whole folder.", this::remove),
-        CALLS.streaming("WatchDir", "Follows the changes of a folder.", this::watch),
-        CALLS.unary("CreateWatcher", "Collects the changes of a folder.", this::createWatcher),
-        CALLS.unary("GetWatcherEvents", "Returns the changes so far.", this::events),
-        CALLS.unary("RemoveWatcher", "Stops to collect changes.", this::removeWatcher));
+        CALLS.unary("MakeDir", "Creates a directory and its parents.", this::makeFolder),
+        CALLS.unary("Move", "Moves or renames a file.", this::move),
+        CALLS.unary("ListDir", "Lists a directory.", this::list),
+        CALLS.unary("Remove", "Removes a file or a directory tree.", this::remove),
+        CALLS.streaming("WatchDir", "Streams the changes of a directory.", this::watch),
+        CALLS.unary(
+            "CreateWatcher",
+            "Creates a watcher that collects the changes of a directory.",
+            this::createWatcher),
+        CALLS.unary("GetWatcherEvents", "Returns the collected changes.", this::events),
+        CALLS.unary("RemoveWatcher", "Removes a watcher.", this::removeWatcher));
   }
 
   private Map<String, ?> stat(Exchange exchange, ConnectMessage message) {
@@ -111,7 +114,7 @@ record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
         throw Fault.of(
                 ErrorCode.RESOURCE_LIMIT,
                 "there are more than " + MOST_ENTRIES + " entries in " + path,
-                "list a folder in it, or less deep")
+                "list a subdirectory, or use a smaller depth")
             .exception();
       }
       FileEntries entries = new FileEntries(files);
@@ -191,8 +194,7 @@ record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
         frames.add(Map.of("filesystem", change.get()));
       } else if (System.nanoTime() - begun > end) {
         frames.fail(
-            E2bError.connect(
-                Fault.of(ErrorCode.DEADLINE_EXCEEDED, "the watch has had its time", ""), ""));
+            E2bError.connect(Fault.of(ErrorCode.DEADLINE_EXCEEDED, "the watch timed out", ""), ""));
         return;
       } else if (System.nanoTime() - spoke > silence) {
         frames.add(Map.of("keepalive", Map.of()));
@@ -203,7 +205,7 @@ record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
       }
     }
     if (exchange.isShuttingDown()) {
-      throw new EOFException("the server ends");
+      throw new EOFException("the server is shutting down");
     }
     frames.finish();
   }

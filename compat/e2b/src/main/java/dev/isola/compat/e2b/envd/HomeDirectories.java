@@ -80,8 +80,8 @@ final class HomeDirectories {
     if (lines.size() != 3 || !lines.getFirst().startsWith("/")) {
       throw Fault.of(
               ErrorCode.NOT_IMPLEMENTED,
-              "the sandbox does not say where its user is at home",
-              "the sandbox needs /bin/sh")
+              "the home directory of the user could not be determined",
+              "use an image that contains /bin/sh")
           .sandbox(sandbox.id())
           .exception();
     }

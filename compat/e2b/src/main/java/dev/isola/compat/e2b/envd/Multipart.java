@@ -72,7 +72,7 @@ final class Multipart {
     for (String line = line(); !line.isEmpty(); line = line()) {
       size += line.length();
       if (size > LARGEST_HEAD) {
-        throw ConnectMessage.invalid("the head of a part is too large");
+        throw ConnectMessage.invalid("the headers of a form part are too large");
       }
       if (line.regionMatches(true, 0, "content-disposition:", 0, 20)) {
         name = first(NAME, line).orElse("");
@@ -90,7 +90,7 @@ final class Multipart {
         return encoded.map(
             text -> URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8));
       } catch (IllegalArgumentException e) {
-        throw ConnectMessage.invalid("a file name is not in percent signs");
+        throw ConnectMessage.invalid("a file name is not valid percent-encoding");
       }
     }
     // Browsers escape only these three characters.
@@ -117,13 +117,13 @@ final class Multipart {
       }
       line.write(next);
       if (line.size() > LARGEST_HEAD) {
-        throw ConnectMessage.invalid("the head of a part is too large");
+        throw ConnectMessage.invalid("the headers of a form part are too large");
       }
     }
   }
 
   private static EOFException cutOff() {
-    return new EOFException("the form was cut off");
+    return new EOFException("the form is truncated");
   }
 
   /** Compacts the buffer and reads more; returns false at the end of input. */

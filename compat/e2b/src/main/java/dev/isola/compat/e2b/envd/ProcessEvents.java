@@ -40,7 +40,7 @@ record ProcessEvents(
         ConnectStream frames = ConnectStream.begin(exchange)) {
       follow(exchange, feed, frames);
     } catch (InterruptedException e) {
-      throw new InterruptedIOException("nobody listens any more");
+      throw new InterruptedIOException("the client disconnected");
     }
   }
 
@@ -75,7 +75,7 @@ record ProcessEvents(
         case OutputFeed.Item.Failed(var why) -> throw why;
       }
     }
-    throw new EOFException("the server ends");
+    throw new EOFException("the server is shutting down");
   }
 
   private void end(ConnectStream frames, Exit exit) throws IOException {
@@ -93,7 +93,7 @@ record ProcessEvents(
           Fault.of(
               ErrorCode.EXEC_TIMEOUT,
               "the command was killed after " + after.toMillis() + " ms",
-              "give it more time");
+              "use a longer timeout");
       frames.fail(E2bError.connect(late, ""));
       return;
     }

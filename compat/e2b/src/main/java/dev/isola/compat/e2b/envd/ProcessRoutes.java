@@ -40,14 +40,14 @@ record ProcessRoutes(SandboxAccess access) {
 
   List<Route> routes() {
     return List.of(
-        CALLS.streaming("Start", "Starts a process and follows it.", this::start),
-        CALLS.streaming("Connect", "Follows a process from now on.", this::connect),
-        CALLS.unary("List", "Lists what runs.", this::list),
-        CALLS.unary("Update", "Changes the window of a terminal.", this::update),
-        CALLS.unary("SendInput", "Writes to the input of a process.", this::input),
-        CALLS.streaming("StreamInput", "Writes as it comes.", this::inputs),
-        CALLS.unary("SendSignal", "Signals a process.", this::signal),
-        CALLS.unary("CloseStdin", "Ends the input of a process.", this::close));
+        CALLS.streaming("Start", "Starts a process and streams its events.", this::start),
+        CALLS.streaming("Connect", "Streams the events of a running process.", this::connect),
+        CALLS.unary("List", "Lists running processes.", this::list),
+        CALLS.unary("Update", "Resizes a terminal.", this::update),
+        CALLS.unary("SendInput", "Writes to the stdin of a process.", this::input),
+        CALLS.streaming("StreamInput", "Streams input to a process.", this::inputs),
+        CALLS.unary("SendSignal", "Sends a signal to a process.", this::signal),
+        CALLS.unary("CloseStdin", "Closes the stdin of a process.", this::close));
   }
 
   private ConnectService.Streaming.ResponseStream start(Exchange exchange) throws IOException {
@@ -108,7 +108,7 @@ record ProcessRoutes(SandboxAccess access) {
     long columns = size.flatMap(one -> one.wholeNumber("cols")).orElse(80L);
     long rows = size.flatMap(one -> one.wholeNumber("rows")).orElse(24L);
     if (columns < 1 || columns > 65_535 || rows < 1 || rows > 65_535) {
-      throw ConnectMessage.invalid("a terminal has 1 to 65535 columns and rows");
+      throw ConnectMessage.invalid("columns and rows of a terminal must be from 1 to 65535");
     }
     return new TerminalSize((int) columns, (int) rows);
   }
@@ -149,7 +149,7 @@ record ProcessRoutes(SandboxAccess access) {
   private Map<String, ?> update(Exchange exchange, ConnectMessage message) {
     try (Execution execution = attached(exchange, message)) {
       if (!(execution instanceof Terminal terminal)) {
-        throw ConnectMessage.invalid("the process is not on a terminal");
+        throw ConnectMessage.invalid("the process has no terminal");
       }
       message.message("pty").ifPresent(pty -> terminal.resize(size(pty)));
     }
@@ -198,7 +198,7 @@ record ProcessRoutes(SandboxAccess access) {
     String name = message.text("signal").orElse("");
     Signal signal =
         Signal.parse(name.replaceFirst("^SIGNAL_", ""))
-            .orElseThrow(() -> ConnectMessage.invalid("the signal is not known"));
+            .orElseThrow(() -> ConnectMessage.invalid("the signal is unknown"));
     try (Execution execution = attached(exchange, message)) {
       if (signal.equals(Signal.KILL)) {
         execution.kill();
@@ -215,8 +215,8 @@ record ProcessRoutes(SandboxAccess access) {
       if (execution instanceof Terminal) {
         throw Fault.of(
                 ErrorCode.OUTCOME_UNKNOWN,
-                "a terminal has no end of file",
-                "send the byte 4 as input instead")
+                "the stdin of a terminal cannot be closed",
+                "send the byte 4 (end of transmission) as input instead")
             .exception();
       }
       StdinAttachment.writeAll(execution, InputStream.nullInputStream(), true);

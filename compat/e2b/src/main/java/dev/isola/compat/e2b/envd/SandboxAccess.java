@@ -84,7 +84,7 @@ final class SandboxAccess {
     try {
       return new String(Base64.getDecoder().decode(text), StandardCharsets.UTF_8);
     } catch (IllegalArgumentException e) {
-      throw ConnectMessage.invalid("Authorization: Basic is not base64");
+      throw ConnectMessage.invalid("the Basic credentials in Authorization are not valid base64");
     }
   }
 }

@@ -15,7 +15,7 @@ record UserHome(String user, String home, String folder) {
   /** Resolves a path to a normalized absolute path. */
   String absolute(String path) {
     if (path.indexOf('\0') >= 0) {
-      throw ConnectMessage.invalid("a path contains a NUL");
+      throw ConnectMessage.invalid("a path contains a NUL character");
     }
     String whole;
     if (path.equals("~") || path.startsWith("~/")) {

@@ -59,8 +59,8 @@ record WatchEvents(Watch watch, String folder, Optional<FileEntries> entries)
       case OVERFLOW, ROOT_GONE ->
           throw Fault.of(
                   ErrorCode.CONFLICT,
-                  "changes came faster than they could be told; some are missing",
-                  "watch again, and list the folder")
+                  "file changes arrived faster than they could be sent; some were lost",
+                  "start a new watch and list the directory")
               .exception();
     };
   }

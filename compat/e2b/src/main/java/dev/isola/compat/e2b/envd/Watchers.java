@@ -45,8 +45,8 @@ final class Watchers {
       changes.close();
       throw Fault.of(
               ErrorCode.RESOURCE_LIMIT,
-              "a sandbox has at most " + MOST + " watchers that are asked",
-              "stop some of them")
+              "a sandbox may have at most " + MOST + " polled watchers",
+              "remove some of them")
           .exception();
     }
     byte[] bytes = new byte[12];
@@ -112,7 +112,10 @@ final class Watchers {
   }
 
   private static SandboxException missing(String id) {
-    return Fault.of(ErrorCode.FILE_NOT_FOUND, "watcher with id " + id + " not found", "watch again")
+    return Fault.of(
+            ErrorCode.FILE_NOT_FOUND,
+            "watcher with id " + id + " not found",
+            "create a new watcher")
         .exception();
   }
 }

@@ -25,7 +25,7 @@ public enum E2bDialect implements ApiDialect {
     @Override
     public Optional<ApiKey> key(String secret, Optional<String> sandbox, ApiKeys keys) {
       if (keys.tokens().find(secret).isPresent()) {
-        throw Credentials.forbidden("the token of a sandbox is not accepted by the control plane");
+        throw Credentials.forbidden("the control plane does not accept sandbox tokens");
       }
       return keys.find(secret);
     }

@@ -15,7 +15,7 @@ import java.util.Optional;
 public record E2bRequestBody(Map<String, Object> fields) {
 
   public Optional<String> text(String name) {
-    return of(name, String.class, "text");
+    return of(name, String.class, "a string");
   }
 
   public String required(String name) {
@@ -41,7 +41,7 @@ public record E2bRequestBody(Map<String, Object> fields) {
   public List<String> texts(String name) {
     for (Object each : list(name)) {
       if (!(each instanceof String)) {
-        throw invalidField(name, "must be a list of texts");
+        throw invalidField(name, "must be a list of strings");
       }
     }
     return list(name).stream().map(String::valueOf).toList();
@@ -71,7 +71,8 @@ public record E2bRequestBody(Map<String, Object> fields) {
                                 key,
                                 object
                                     .text(key)
-                                    .orElseThrow(() -> invalidField(name, "has a null")))));
+                                    .orElseThrow(
+                                        () -> invalidField(name, "must not contain null")))));
     return texts;
   }
 

@@ -41,8 +41,8 @@ public final class BaseImageBuilder {
     } catch (TimeoutException e) {
       throw Fault.of(
               ErrorCode.RATE_LIMITED,
-              "the image " + ImageService.BASE + " is being made for the first time",
-              "ask again in " + AGAIN_SECONDS + " s")
+              "the image " + ImageService.BASE + " is being built for the first time",
+              "try again in " + AGAIN_SECONDS + " s")
           .with(RateLimiter.RETRY_AFTER, AGAIN_SECONDS)
           .exception(e);
     } catch (ExecutionException e) {
@@ -52,7 +52,7 @@ public final class BaseImageBuilder {
       throw new IllegalStateException(e.getCause());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Fault.of(ErrorCode.CANCELLED, "nobody waits for it any more", "ask again").exception(e);
+      throw Fault.of(ErrorCode.CANCELLED, "the client disconnected", "try again").exception(e);
     }
   }
 

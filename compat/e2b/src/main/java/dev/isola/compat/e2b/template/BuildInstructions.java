@@ -38,7 +38,7 @@ record BuildInstructions(Function<String, Optional<String>> archives) {
       default ->
           throw Fault.of(
                   ErrorCode.NOT_IMPLEMENTED,
-                  "the instruction " + type + " is not known",
+                  "the instruction " + type + " is not supported",
                   "use RUN, COPY, ENV, WORKDIR and USER")
               .exception();
     };
@@ -67,10 +67,12 @@ record BuildInstructions(Function<String, Optional<String>> archives) {
     String hash =
         instruction
             .text("filesHash")
-            .orElseThrow(() -> failure("a COPY came without files", "upload them first"));
+            .orElseThrow(
+                () -> failure("a COPY instruction has no filesHash", "upload the files first"));
     return archives
         .apply(hash)
-        .orElseThrow(() -> failure("the files " + hash + " were not uploaded", "build once more"));
+        .orElseThrow(
+            () -> failure("the files " + hash + " were not uploaded", "start the build again"));
   }
 
   private static SandboxException failure(String what, String remedy) {

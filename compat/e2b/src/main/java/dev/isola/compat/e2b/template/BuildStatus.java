@@ -37,7 +37,7 @@ final class BuildStatus {
     boolean ready = template.image().isPresent() && template.build().equals(build);
     Map<String, Object> json = json(template.id(), build, ready ? "ready" : "error", List.of());
     if (!ready) {
-      json.put("reason", Map.of("message", "no such build is known", "logEntries", List.of()));
+      json.put("reason", Map.of("message", "the build does not exist", "logEntries", List.of()));
     }
     return json;
   }

@@ -61,17 +61,21 @@ public final class E2bTemplateRoutes {
 
   public List<Route> routes() {
     return List.of(
-        route("POST", "/v3/templates", "e2bTemplate", "Names a template that is to be built.")
+        route("POST", "/v3/templates", "e2bTemplate", "Declares a template before its build.")
             .handledBy(this::declare),
-        route("POST", "/v2/templates", "e2bTemplateSecond", "Names a template.")
+        route("POST", "/v2/templates", "e2bTemplateSecond", "Declares a template.")
             .handledBy(this::declare),
-        route("GET", "/templates/{template}/files/{hash}", "e2bUpload", "Tells where files go.")
+        route(
+                "GET",
+                "/templates/{template}/files/{hash}",
+                "e2bUpload",
+                "Returns the upload URL for files.")
             .handledBy(this::upload),
         Route.of(
                 "PUT",
                 "/templates/{template}/upload/{hash}/{secret}",
                 "e2bPutUpload",
-                "Takes the files of a COPY.")
+                "Uploads the files of a COPY instruction.")
             .withoutKey()
             .of(E2bDialect.CONTROL)
             .takes(new Route.Body.Stream("application/octet-stream"))
@@ -82,22 +86,24 @@ public final class E2bTemplateRoutes {
                 "GET",
                 "/templates/{template}/builds/{build}/status",
                 "e2bBuildStatus",
-                "Tells how far a build is.")
+                "Returns the status of a build.")
             .takes(
                 Parameter.query(
-                    "logsOffset", new Shape.WholeNumber(0, Integer.MAX_VALUE), "from where"))
+                    "logsOffset",
+                    new Shape.WholeNumber(0, Integer.MAX_VALUE),
+                    "number of log lines to skip"))
             .handledBy(this::status),
         route("GET", "/templates", "e2bTemplates", "Lists templates.")
             .needs(Scope.READ)
             .handledBy(this::list),
-        route("GET", "/templates/aliases/{name}", "e2bAlias", "Finds a template by a name.")
+        route("GET", "/templates/aliases/{name}", "e2bAlias", "Finds a template by name.")
             .needs(Scope.READ)
             .handledBy(this::alias),
         route("GET", "/templates/{template}/tags", "e2bTags", "Lists the tags of a template.")
             .needs(Scope.READ)
             .handledBy(this::tags),
-        route("POST", "/templates/tags", "e2bTag", "Gives a template tags.").handledBy(this::tag),
-        route("DELETE", "/templates/{template}", "e2bRemove", "Removes a template or snapshot.")
+        route("POST", "/templates/tags", "e2bTag", "Adds tags to a template.").handledBy(this::tag),
+        route("DELETE", "/templates/{template}", "e2bRemove", "Removes a template or a snapshot.")
             .needs(Scope.USE)
             .handledBy(this::remove));
   }
@@ -135,7 +141,9 @@ public final class E2bTemplateRoutes {
 
   private static SandboxException unknown(String name) {
     return Fault.of(
-            ErrorCode.TEMPLATE_NOT_FOUND, "template '" + name + "' not found", "build it first")
+            ErrorCode.TEMPLATE_NOT_FOUND,
+            "template '" + name + "' not found",
+            "build the template first")
         .exception();
   }
 
@@ -174,7 +182,8 @@ public final class E2bTemplateRoutes {
             .filter(one -> isSecret(one, hash, exchange.path("secret")))
             .isPresent();
     if (!good) { // the error does not disclose whether the template exists
-      throw Fault.of(ErrorCode.UNAUTHENTICATED, "this is no place for uploads", "ask for one")
+      throw Fault.of(
+              ErrorCode.UNAUTHENTICATED, "the upload URL is invalid", "request a new upload URL")
           .exception();
     }
     exchange.setActor(E2bCredentials.UPLOAD_URL_ACTOR);
@@ -297,7 +306,9 @@ public final class E2bTemplateRoutes {
     if (template.isPresent()) {
       if (exchange.key().filter(key -> key.scope().allows(Scope.ADMIN)).isEmpty()) {
         throw Fault.of(
-                ErrorCode.FORBIDDEN, "templates are everybody's", "use a key with scope admin")
+                ErrorCode.FORBIDDEN,
+                "removing a template requires the scope admin",
+                "use a key with scope admin")
             .exception();
       }
       engine().remove(template.get().id());

@@ -95,7 +95,8 @@ public record E2bTemplates(ServerContext context, ImageService images, BaseImage
     return Fault.of(
             ErrorCode.TEMPLATE_NOT_FOUND,
             "template '" + name + "' not found",
-            "isola image list shows what there is; isola image pull and build make more")
+            "list images with 'isola image list'; add one with 'isola image pull' or 'isola image"
+                + " build'")
         .exception();
   }
 }

@@ -64,7 +64,11 @@ public final class E2bVolumeRoutes {
                 exchange ->
                     exchange.json(
                         200, volumes().list(TENANT).stream().map(E2bVolumeRoutes::json).toList())),
-        route("GET", "/volumes/{volume}", "e2bGetVolume", "Opens a volume.")
+        route(
+                "GET",
+                "/volumes/{volume}",
+                "e2bGetVolume",
+                "Describes a volume, with a token for its content.")
             .handledBy(exchange -> exchange.json(200, withToken(require(exchange)))),
         route("DELETE", "/volumes/{volume}", "e2bRemoveVolume", "Removes a volume.")
             .handledBy(this::remove));
@@ -89,7 +93,8 @@ public final class E2bVolumeRoutes {
         .find(TENANT, exchange.path("volume"))
         .orElseThrow(
             () ->
-                Fault.of(ErrorCode.VOLUME_NOT_FOUND, "there is no such volume", "list the volumes")
+                Fault.of(
+                        ErrorCode.VOLUME_NOT_FOUND, "the volume does not exist", "list the volumes")
                     .exception());
   }
 
@@ -115,16 +120,20 @@ public final class E2bVolumeRoutes {
 
   private static List<Route> secrets() {
     return List.of(
-        route("GET", "/secrets", "e2bSecrets", "Lists none.")
+        route(
+                "GET",
+                "/secrets",
+                "e2bSecrets",
+                "Lists secrets. Always empty, because secrets are not supported.")
             .needs(Scope.READ)
             .handledBy(exchange -> exchange.json(200, List.of())),
-        route("POST", "/secrets", "e2bSecret", "Is refused.")
+        route("POST", "/secrets", "e2bSecret", "Fails, because secrets are not supported.")
             .handledBy(
                 exchange -> {
                   throw Fault.of(
                           ErrorCode.NOT_IMPLEMENTED,
-                          "keeping secrets for requests of sandboxes is not done here",
-                          "give the sandbox what it may know in envs")
+                          "secrets are not supported",
+                          "pass values to the sandbox as environment variables")
                       .exception();
                 }));
   }

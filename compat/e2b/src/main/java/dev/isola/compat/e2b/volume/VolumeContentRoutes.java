@@ -41,36 +41,43 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
   private static final int FOLDER_MODE = 0755;
   private static final Shape ANY = new Shape.Document(Map.of("type", "object"));
   private static final Parameter MODE =
-      Parameter.query("mode", new Shape.WholeNumber(0, 07777), "the rights, as a number");
+      Parameter.query(
+          "mode", new Shape.WholeNumber(0, 07777), "permission bits, as a decimal number");
   private static final Parameter UID =
-      Parameter.query("uid", new Shape.WholeNumber(0, 0xffff), "the owner");
+      Parameter.query("uid", new Shape.WholeNumber(0, 0xffff), "the user id of the owner");
   private static final Parameter GID =
-      Parameter.query("gid", new Shape.WholeNumber(0, 0xffff), "the group");
+      Parameter.query("gid", new Shape.WholeNumber(0, 0xffff), "the group id");
   private static final Parameter FORCE =
       Parameter.query(
           "force",
           new Shape.Choice(List.of("true", "false")),
-          "whether folders above are made, and a file is replaced");
+          "whether to create parent directories and to replace an existing file");
 
   List<Route> routes() {
     return List.of(
-        route("GET", "dir", "e2bVolumeList", "Lists a folder of a volume.")
-            .takes(Parameter.query("depth", new Shape.WholeNumber(1, DEEPEST), "how deep"))
+        route("GET", "dir", "e2bVolumeList", "Lists a directory in a volume.")
+            .takes(
+                Parameter.query(
+                    "depth", new Shape.WholeNumber(1, DEEPEST), "levels of subdirectories"))
             .handledBy(this::list),
-        route("POST", "dir", "e2bVolumeFolder", "Makes a folder in a volume.")
+        route("POST", "dir", "e2bVolumeFolder", "Creates a directory in a volume.")
             .takes(MODE, UID, GID, FORCE)
             .handledBy(this::makeFolder),
-        route("GET", "path", "e2bVolumeStat", "Describes a file of a volume.")
+        route("GET", "path", "e2bVolumeStat", "Describes a file in a volume.")
             .handledBy(exchange -> exchange.json(200, described(place(exchange)))),
-        route("PATCH", "path", "e2bVolumeChange", "Changes owner and rights of a file.")
+        route(
+                "PATCH",
+                "path",
+                "e2bVolumeChange",
+                "Changes the owner and the permissions of a file.")
             .takes(new Route.Body.Json(ANY, false))
             .handledBy(this::change),
-        route("DELETE", "path", "e2bVolumeRemove", "Removes a file or a whole folder.")
+        route("DELETE", "path", "e2bVolumeRemove", "Removes a file or a directory tree.")
             .handledBy(this::remove),
-        route("GET", "file", "e2bVolumeRead", "Reads a file of a volume.")
+        route("GET", "file", "e2bVolumeRead", "Reads a file in a volume.")
             .answers(Response.of(BYTES, "the content"))
             .handledBy(this::read),
-        route("PUT", "file", "e2bVolumeWrite", "Writes a file of a volume.")
+        route("PUT", "file", "e2bVolumeWrite", "Writes a file in a volume.")
             .takes(MODE, UID, GID, FORCE)
             .takes(new Route.Body.Stream(BYTES))
             .handledBy(this::write));
@@ -81,7 +88,7 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
     return Route.of(method, PREFIX + what, name, summary)
         .withoutKey()
         .of(E2bDialect.CONTROL)
-        .takes(Parameter.query("path", new Shape.Text(4096, ""), "where in the volume"));
+        .takes(Parameter.query("path", new Shape.Text(4096, ""), "path in the volume"));
   }
 
   /** A path in a volume, and the file system of the helper sandbox that mounts the volume. */
@@ -116,8 +123,8 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
                 () ->
                     Fault.of(
                             ErrorCode.UNAUTHENTICATED,
-                            "this is not the token of a volume",
-                            "ask for the volume with a key; the answer has its token")
+                            "the volume token is missing or invalid",
+                            "get the volume with an API key; the response contains its token")
                         .exception());
     exchange.setActor(E2bCredentials.VOLUME_ACTOR);
     return volume;
@@ -127,7 +134,8 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
     VolumePath place = place(exchange);
     int depth = exchange.query("depth").map(Integer::parseInt).orElse(1);
     if (place.files().stat(place.path()).type() != FileType.FOLDER) {
-      throw Fault.of(ErrorCode.NOT_A_FOLDER, "this is not a folder", "ask for its folder")
+      throw Fault.of(
+              ErrorCode.NOT_A_FOLDER, "the path is not a directory", "list the parent directory")
           .exception();
     }
     try (Stream<FileInfo> found = place.files().list(place.path(), depth)) {
@@ -137,7 +145,7 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
         throw Fault.of(
                 ErrorCode.RESOURCE_LIMIT,
                 "there are more than " + MOST_ENTRIES + " entries",
-                "list a folder in it, or less deep")
+                "list a subdirectory, or use a smaller depth")
             .exception();
       }
       exchange.json(200, all);
@@ -148,7 +156,7 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
     VolumePath place = place(exchange);
     String parent = place.path().substring(0, place.path().lastIndexOf('/'));
     if (place.files().exists(place.path())) {
-      throw Fault.of(ErrorCode.FILE_EXISTS, "there is something of that name", "take another")
+      throw Fault.of(ErrorCode.FILE_EXISTS, "the path already exists", "use another path")
           .exception();
     }
     if (!flag(exchange).orElse(false)) {
@@ -193,7 +201,8 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
     VolumePath place = place(exchange);
     FileInfo info = place.files().stat(place.path());
     if (info.type() == FileType.FOLDER) {
-      throw Fault.of(ErrorCode.IS_A_FOLDER, "this is a folder", "list it").exception();
+      throw Fault.of(ErrorCode.IS_A_FOLDER, "the path is a directory", "list the directory")
+          .exception();
     }
     FileResponse.send(
         exchange,
