@@ -20,31 +20,32 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
    * route.
    */
   Optional<ApiKey> authenticate(
-      Request request, Route route, Map<String, String> path, RequestLogEntry visit) {
+      Request request, Route route, Map<String, String> path, RequestLogEntry logEntry) {
     if (route.scope().isEmpty()) {
       return Optional.empty();
     }
     Scope needed = route.scope().get();
-    List<String> shown = route.dialect().secrets(header -> RequestLogEntry.values(request, header));
+    List<String> credentials =
+        route.dialect().secrets(header -> RequestLogEntry.values(request, header));
     String remote = Request.getRemoteAddr(request);
-    if (!shown.isEmpty()) {
+    if (!credentials.isEmpty()) {
       rateLimiter.checkNotBlocked(remote);
     }
     Optional<ApiKey> key =
-        shown.size() == 1
-            ? route.dialect().key(shown.getFirst(), Optional.ofNullable(path.get("id")), keys)
+        credentials.size() == 1
+            ? route.dialect().key(credentials.getFirst(), Optional.ofNullable(path.get("id")), keys)
             : Optional.empty();
     if (key.isEmpty()) {
-      if (!shown.isEmpty()) {
+      if (!credentials.isEmpty()) {
         rateLimiter.recordAuthFailure(remote);
       }
       throw Fault.of(
               ErrorCode.UNAUTHENTICATED,
-              shown.isEmpty() ? "the request has no API key" : "the API key is invalid",
+              credentials.isEmpty() ? "the request has no API key" : "the API key is invalid",
               "send an API key of this server as: Authorization: Bearer KEY")
           .exception();
     }
-    visit.key = key.get().name();
+    logEntry.key = key.get().name();
     if (key.get().isToken() && !route.sandboxTokens()) {
       throw Fault.of(
               ErrorCode.FORBIDDEN,
@@ -56,7 +57,7 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
       throw Fault.of(
               ErrorCode.FORBIDDEN,
               "the key "
-                  + visit.key
+                  + logEntry.key
                   + " has scope "
                   + key.get().scope().word()
                   + ", but the operation requires "

@@ -32,11 +32,11 @@ final class ClientDisconnectMonitor implements Exchange.DisconnectWatch, Callbac
   }
 
   static Exchange.DisconnectWatch watch(EndPoint endPoint, Response response) {
-    if (!(endPoint instanceof AbstractEndPoint plain)) {
+    if (!(endPoint instanceof AbstractEndPoint abstractEndPoint)) {
       return () -> {};
     }
-    ClientDisconnectMonitor gone = new ClientDisconnectMonitor(plain, response);
-    return plain.tryFillInterested(gone) ? gone : () -> {};
+    ClientDisconnectMonitor monitor = new ClientDisconnectMonitor(abstractEndPoint, response);
+    return abstractEndPoint.tryFillInterested(monitor) ? monitor : () -> {};
   }
 
   /** Called when input, or the end of input, is available. */

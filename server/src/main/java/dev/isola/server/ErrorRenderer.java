@@ -23,19 +23,19 @@ import org.eclipse.jetty.util.Callback;
 record ErrorRenderer(Log log) {
 
   /** The largest request body that is drained before an error response. */
-  private static final int SKIPPED = 64 * 1024;
+  private static final int MAX_DRAINED = 64 * 1024;
 
   /** Writes the error response, or aborts the connection if another response has begun. */
   void render(
       Request request,
       Response response,
       Callback callback,
-      RequestLogEntry visit,
+      RequestLogEntry logEntry,
       Throwable thrown) {
     boolean clientLeft = thrown instanceof IOException;
     if (!clientLeft
         && !(thrown instanceof SandboxException known && known.category() != Category.BUG)) {
-      log.warning("request " + visit.id + " failed: " + trace(thrown));
+      log.warning("request " + logEntry.id + " failed: " + trace(thrown));
     }
     if (response.isCommitted()) {
       // The response is incomplete, and the client must be able to detect that.
@@ -48,7 +48,7 @@ record ErrorRenderer(Log log) {
         drainBody(request);
       }
       response.reset();
-      response.getHeaders().put("X-Request-Id", visit.id);
+      response.getHeaders().put("X-Request-Id", logEntry.id);
       response.getHeaders().put("Cache-Control", "no-store");
       Fault fault =
           clientLeft
@@ -57,8 +57,9 @@ record ErrorRenderer(Log log) {
                   "the request body is incomplete",
                   "send the whole body, without pauses of more than 30 s")
               : Problem.fault(thrown);
-      ApiDialect.ErrorResponse problem = visit.dialect.error(fault, visit.id, visit.sandbox);
-      visit.code = Optional.of(fault.code().name());
+      ApiDialect.ErrorResponse problem =
+          logEntry.dialect.error(fault, logEntry.id, logEntry.sandbox);
+      logEntry.code = Optional.of(fault.code().name());
       if (thrown instanceof SandboxException known
           && known.fault().context().containsKey(RateLimiter.RETRY_AFTER)) {
         response
@@ -78,8 +79,8 @@ record ErrorRenderer(Log log) {
 
   /** Reads the rest of a small body. A client that is still sending would not see the response. */
   private static void drainBody(Request request) throws IOException {
-    if (request.getLength() > 0 && request.getLength() <= SKIPPED) {
-      Content.Source.asInputStream(request).readNBytes(SKIPPED);
+    if (request.getLength() > 0 && request.getLength() <= MAX_DRAINED) {
+      Content.Source.asInputStream(request).readNBytes(MAX_DRAINED);
     }
   }
 

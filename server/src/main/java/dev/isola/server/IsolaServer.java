@@ -48,12 +48,12 @@ public final class IsolaServer implements AutoCloseable {
   private IsolaServer(
       Server jetty,
       ServerConnector connector,
-      RequestPipeline entrance,
+      RequestPipeline pipeline,
       String scheme,
       String host) {
     this.jetty = jetty;
     this.connector = connector;
-    this.pipeline = entrance;
+    this.pipeline = pipeline;
     this.scheme = scheme;
     this.host = host;
   }
@@ -80,11 +80,11 @@ public final class IsolaServer implements AutoCloseable {
   public static IsolaServer open(
       Address address,
       Routes routes,
-      HostOriginFilter gate,
+      HostOriginFilter hostFilter,
       ApiKeys keys,
       AccessLog requests,
       Log log) {
-    return open(address, routes, gate, keys, requests, HttpServerOptions.NONE, log);
+    return open(address, routes, hostFilter, keys, requests, HttpServerOptions.NONE, log);
   }
 
   /**
@@ -98,7 +98,7 @@ public final class IsolaServer implements AutoCloseable {
   public static IsolaServer open(
       Address address,
       Routes routes,
-      HostOriginFilter gate,
+      HostOriginFilter hostFilter,
       ApiKeys keys,
       AccessLog requests,
       HttpServerOptions options,
@@ -126,12 +126,13 @@ public final class IsolaServer implements AutoCloseable {
     connector.setIdleTimeout(address.idle().toMillis());
     connector.setAcceptQueueSize(1024);
     jetty.addConnector(connector);
-    RequestPipeline entrance =
-        new RequestPipeline(routes, gate, keys, IsolaServer::requestId, requests, options, log);
-    jetty.setHandler(entrance);
+    RequestPipeline pipeline =
+        new RequestPipeline(
+            routes, hostFilter, keys, IsolaServer::requestId, requests, options, log);
+    jetty.setHandler(pipeline);
     jetty.setErrorHandler(IsolaServer::rejectUnparsable);
     String scheme = options.tls().isPresent() ? "https" : "http";
-    IsolaServer server = new IsolaServer(jetty, connector, entrance, scheme, address.host());
+    IsolaServer server = new IsolaServer(jetty, connector, pipeline, scheme, address.host());
     server.start(address);
     return server;
   }
@@ -172,9 +173,9 @@ public final class IsolaServer implements AutoCloseable {
   private static boolean rejectUnparsable(Request request, Response response, Callback callback)
       throws IOException {
     String id = requestId();
-    boolean theirs = HttpStatus.isClientError(response.getStatus());
+    boolean clientError = HttpStatus.isClientError(response.getStatus());
     Problem problem =
-        theirs
+        clientError
             ? Problem.of(
                 Fault.of(
                     ErrorCode.INVALID_REQUEST,
@@ -214,10 +215,10 @@ public final class IsolaServer implements AutoCloseable {
    * Stops accepting connections, waits up to {@code timeout} for active requests, and then
    * interrupts them. Event streams end at once; their clients can resume from the last event.
    */
-  public void close(Duration patience) {
+  public void close(Duration timeout) {
     pipeline.beginShutdown();
     connector.close();
-    long until = System.nanoTime() + patience.toNanos();
+    long until = System.nanoTime() + timeout.toNanos();
     while (pipeline.activeRequests() > 0 && System.nanoTime() < until) {
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
     }

@@ -31,10 +31,10 @@ final class JettyWebSocket implements FrameHandler, WebSocket {
   /** How long sending a frame may take when the client does not read. */
   static final Duration WRITE_TIMEOUT = Duration.ofSeconds(60);
 
-  private static final int LONGEST_TEXT = 4096;
+  private static final int MAX_TEXT = 4096;
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
 
-  private final RequestLifetime handover;
+  private final RequestLifetime lifetime;
   private final Session conversation;
   private final BlockingQueue<Message> arrived = new LinkedBlockingQueue<>();
   private final StringBuilder text = new StringBuilder();
@@ -44,8 +44,8 @@ final class JettyWebSocket implements FrameHandler, WebSocket {
   private volatile boolean closed;
   private boolean inText;
 
-  JettyWebSocket(RequestLifetime handover, Session conversation) {
-    this.handover = handover;
+  JettyWebSocket(RequestLifetime lifetime, Session conversation) {
+    this.lifetime = lifetime;
     this.conversation = conversation;
   }
 
@@ -61,7 +61,7 @@ final class JettyWebSocket implements FrameHandler, WebSocket {
   public void onOpen(CoreSession opened, Callback callback) {
     session = opened;
     callback.succeeded();
-    handover.runDetached("isola-socket", this::runSession);
+    lifetime.runDetached("isola-socket", this::runSession);
   }
 
   private void runSession() {
@@ -128,9 +128,8 @@ final class JettyWebSocket implements FrameHandler, WebSocket {
   }
 
   private void text(Frame frame, Callback callback) {
-    if (text.length() + frame.getPayloadLength() > LONGEST_TEXT) {
-      callback.failed(
-          new MessageTooLargeException("a text message is longer than " + LONGEST_TEXT));
+    if (text.length() + frame.getPayloadLength() > MAX_TEXT) {
+      callback.failed(new MessageTooLargeException("a text message is longer than " + MAX_TEXT));
       return;
     }
     // A split character becomes U+FFFD, which no valid message contains.
@@ -173,7 +172,7 @@ final class JettyWebSocket implements FrameHandler, WebSocket {
     return message == null ? receive() : message;
   }
 
-  private @Nullable Message receive(Duration patience) throws InterruptedException {
+  private @Nullable Message receive(Duration timeout) throws InterruptedException {
     Message ready = arrived.poll();
     if (ready == null && closed) {
       return new Message.Closed();
@@ -183,7 +182,7 @@ final class JettyWebSocket implements FrameHandler, WebSocket {
       waiting = true;
       session().demand();
     }
-    return ready == null ? arrived.poll(patience.toNanos(), TimeUnit.NANOSECONDS) : ready;
+    return ready == null ? arrived.poll(timeout.toNanos(), TimeUnit.NANOSECONDS) : ready;
   }
 
   @Override

@@ -41,26 +41,26 @@ final class JsonResponseStream extends OutputStream {
   }
 
   private OutputStream startedOutput() throws IOException {
-    OutputStream known = out;
-    if (known != null) {
-      return known;
+    OutputStream started = out;
+    if (started != null) {
+      return started;
     }
     response.setStatus(status);
     response.getHeaders().put("Content-Type", mediaType);
-    OutputStream begun = Content.Sink.asOutputStream(response);
-    out = begun;
-    first.writeTo(begun);
+    OutputStream output = Content.Sink.asOutputStream(response);
+    out = output;
+    first.writeTo(output);
     first.reset();
-    return begun;
+    return output;
   }
 
   /** Completes the response. A long response that is not completed is cut off visibly. */
   void finish() throws IOException {
-    OutputStream known = out;
-    if (known == null) {
+    OutputStream started = out;
+    if (started == null) {
       JettyExchange.writeResponse(response, status, mediaType, first.toByteArray());
     } else {
-      known.close();
+      started.close();
     }
   }
 }

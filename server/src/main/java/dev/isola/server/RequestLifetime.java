@@ -12,7 +12,7 @@ import org.eclipse.jetty.util.Callback;
  */
 final class RequestLifetime {
   private final Callback callback;
-  private final Set<Thread> working;
+  private final Set<Thread> workers;
   private final List<RateLimiter.Permit> permits = new ArrayList<>();
   private boolean takenOver;
   private boolean permitsKept;
@@ -20,11 +20,11 @@ final class RequestLifetime {
   /**
    * Starts with no permits.
    *
-   * @param working the threads of active requests, which shutdown waits for
+   * @param workers the threads of active requests, which shutdown waits for
    */
-  RequestLifetime(Callback callback, Set<Thread> working) {
+  RequestLifetime(Callback callback, Set<Thread> workers) {
     this.callback = callback;
-    this.working = working;
+    this.workers = workers;
   }
 
   Callback callback() {
@@ -32,8 +32,8 @@ final class RequestLifetime {
   }
 
   /** Holds a permit until the request is completed. */
-  void hold(RateLimiter.Permit place) {
-    permits.add(place);
+  void hold(RateLimiter.Permit permit) {
+    permits.add(permit);
   }
 
   /** Called when the handler returns. Releases the permits unless the connection was taken over. */
@@ -74,11 +74,11 @@ final class RequestLifetime {
                   try {
                     work.run();
                   } finally {
-                    working.remove(Thread.currentThread());
+                    workers.remove(Thread.currentThread());
                     releasePermits();
                   }
                 });
-    working.add(thread);
+    workers.add(thread);
     thread.start();
   }
 }

@@ -35,5 +35,5 @@ public interface RequestListener {
     }
   }
 
-  void requestCompleted(CompletedRequest visited);
+  void requestCompleted(CompletedRequest completed);
 }

@@ -21,15 +21,15 @@ import java.util.concurrent.ConcurrentHashMap;
  * reach the host through a sandbox that an administrator created.
  */
 public final class HostAccessGuard {
-  private static final int MOST_KNOWN = 100_000;
+  private static final int MAX_CACHED = 100_000;
 
   private final ServerContext context;
 
   /** The host access of a sandbox never changes, and ids are never reused. */
-  private final Map<SandboxId, HostAccess> known = new ConcurrentHashMap<>();
+  private final Map<SandboxId, HostAccess> cache = new ConcurrentHashMap<>();
 
-  public HostAccessGuard(ServerContext serving) {
-    this.context = serving;
+  public HostAccessGuard(ServerContext context) {
+    this.context = context;
   }
 
   /** Returns whether the client may request access to the host's network or directories. */
@@ -39,10 +39,10 @@ public final class HostAccessGuard {
 
   /** Returns a route that checks the sandbox in its path before the handler runs. */
   public Route wrap(Route route) {
-    boolean works = route.scope().filter(scope -> scope.allows(Scope.USE)).isPresent();
+    boolean modifies = route.scope().filter(scope -> scope.allows(Scope.USE)).isPresent();
     boolean files = route.template().contains("{id}/files") || route.template().endsWith("/watch");
-    boolean named = route.template().contains("{id}") && route.scope().isPresent();
-    if (!named || !(works || files) || route.body() instanceof Route.Body.Forwarded) {
+    boolean hasSandbox = route.template().contains("{id}") && route.scope().isPresent();
+    if (!hasSandbox || !(modifies || files) || route.body() instanceof Route.Body.Forwarded) {
       return route;
     }
     Route.Handler handler = route.handler();
@@ -59,8 +59,9 @@ public final class HostAccessGuard {
    * @throws dev.isola.spi.error.Forbidden with the kind of host access
    */
   public void check(Optional<ApiKey> key, String sandbox) {
-    boolean may = key.filter(one -> one.isToken() || one.scope().allows(Scope.ADMIN)).isPresent();
-    if (may || !SandboxId.isValid(sandbox) || hostAccess(new SandboxId(sandbox)).isNone()) {
+    boolean allowed =
+        key.filter(one -> one.isToken() || one.scope().allows(Scope.ADMIN)).isPresent();
+    if (allowed || !SandboxId.isValid(sandbox) || hostAccess(new SandboxId(sandbox)).isNone()) {
       return;
     }
     throw Fault.of(
@@ -76,17 +77,17 @@ public final class HostAccessGuard {
 
   /** Returns the host access of a sandbox; none if the sandbox does not exist. */
   public HostAccess hostAccess(SandboxId id) {
-    HostAccess before = known.get(id);
+    HostAccess before = cache.get(id);
     if (before != null) {
       return before;
     }
     try {
       HostAccess access =
           HostAccess.of(SpecCodec.decode(context.engine().view(id).spec(), id).spec());
-      if (known.size() >= MOST_KNOWN) {
-        known.clear();
+      if (cache.size() >= MAX_CACHED) {
+        cache.clear();
       }
-      known.put(id, access);
+      cache.put(id, access);
       return access;
     } catch (NotFound absent) {
       return HostAccess.NONE; // the handler reports it

@@ -22,7 +22,7 @@ import java.util.Map;
 
 /** Executes many small file operations in order, in one request. */
 record BatchRoutes(ServerContext context, ByteBudget budget) {
-  private static final int MOST = 1000;
+  private static final int MAX_OPERATIONS = 1000;
   private static final Shape OBJECT = new Shape.Document(Map.of("type", "object"));
 
   List<Route> routes() {
@@ -42,7 +42,7 @@ record BatchRoutes(ServerContext context, ByteBudget budget) {
                     new Shape.Obj(
                         Field.required(
                             "operations",
-                            new Shape.ListOf(FileOperation.SHAPE, MOST),
+                            new Shape.ListOf(FileOperation.SHAPE, MAX_OPERATIONS),
                             "the operations"),
                         Field.optional(
                             "keepGoing",
@@ -64,7 +64,7 @@ record BatchRoutes(ServerContext context, ByteBudget budget) {
                                         "content", FileOperation.CONTENT, "result of read"),
                                     Field.optional(
                                         "problem", OBJECT, "the error of a failed operation")),
-                                MOST),
+                                MAX_OPERATIONS),
                             "one per attempted operation"),
                         Field.required("failed", Shapes.COUNT, "number of failed operations"),
                         Field.required(

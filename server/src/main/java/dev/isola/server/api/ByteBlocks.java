@@ -18,10 +18,10 @@ final class ByteBlocks implements AutoCloseable {
   static final int BLOCK = 16 * 1024;
 
   /** The number of blocks that need no reservation. */
-  private static final int OWN = 2;
+  private static final int FREE_BLOCKS = 2;
 
   /** The size of the first block if the output is short. */
-  private static final int FIRST = 512;
+  private static final int SMALL_BLOCK = 512;
 
   private final ByteBudget budget;
   private final Deque<byte[]> blocks = new ArrayDeque<>();
@@ -57,17 +57,17 @@ final class ByteBlocks implements AutoCloseable {
   }
 
   /** Returns whether the last block has room, adding a block if necessary and possible. */
-  private boolean hasRoom(int wanted) {
+  private boolean hasRoom(int requested) {
     if (!blocks.isEmpty() && filled < blocks.getLast().length) {
       return true;
     }
-    if (blocks.size() >= OWN) {
+    if (blocks.size() >= FREE_BLOCKS) {
       if (!budget.tryReserve(BLOCK)) {
         return false;
       }
       taken++;
     }
-    blocks.addLast(new byte[blocks.isEmpty() && wanted <= FIRST ? FIRST : BLOCK]);
+    blocks.addLast(new byte[blocks.isEmpty() && requested <= SMALL_BLOCK ? SMALL_BLOCK : BLOCK]);
     filled = 0;
     return true;
   }
@@ -77,12 +77,12 @@ final class ByteBlocks implements AutoCloseable {
     long left = Math.clamp(count, 0, size);
     size -= left;
     while (left > 0) {
-      int there = (blocks.size() == 1 ? filled : blocks.getFirst().length) - skipped;
-      if (left < there) {
+      int inFirst = (blocks.size() == 1 ? filled : blocks.getFirst().length) - skipped;
+      if (left < inFirst) {
         skipped += (int) left;
         return;
       }
-      left -= there;
+      left -= inFirst;
       skipped = 0;
       blocks.removeFirst();
       if (taken > 0) {

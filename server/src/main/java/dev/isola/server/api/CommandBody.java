@@ -14,27 +14,27 @@ import java.util.Map;
 
 /** Parses a command in the body of a request. */
 final class CommandBody {
-  private static final int LONGEST = 1 << 20;
+  private static final int MAX_LENGTH = 1 << 20;
 
   /** One week. Longer commands should run in the background without a timeout. */
-  private static final long LONGEST_MS = 604_800_000;
+  private static final long MAX_TIMEOUT_MS = 604_800_000;
 
   static final Shape.Obj SHAPE =
       new Shape.Obj(
           Field.optional(
               "command",
-              new Shape.NonEmptyText(LONGEST),
+              new Shape.NonEmptyText(MAX_LENGTH),
               "a command line for /bin/sh -c; alternative to argv"),
           Field.optional(
               "argv",
-              new Shape.ListOf(new Shape.Text(LONGEST, ""), 10_000),
+              new Shape.ListOf(new Shape.Text(MAX_LENGTH, ""), 10_000),
               "a program and its arguments, without a shell; alternative to command"),
           Field.optional("env", Shapes.TEXTS, "variables added to the environment of the sandbox"),
           Field.optional("cwd", Shapes.PATH, "working directory"),
           Field.optional("user", Shapes.WORD, "user that runs the command"),
           Field.optional(
               "timeoutMs",
-              new Shape.WholeNumber(1, LONGEST_MS),
+              new Shape.WholeNumber(1, MAX_TIMEOUT_MS),
               "timeout after which the process tree is killed"),
           Field.optional("tag", Shapes.WORD, "a tag chosen by the client"));
 

@@ -20,8 +20,8 @@ import java.util.Optional;
 
 /** Streams the events of sandboxes. */
 record EventRoutes(ServerContext context) {
-  private static final int AT_ONCE = 100;
-  private static final Duration LOOK_UP = Duration.ofMillis(500);
+  private static final int BATCH_SIZE = 100;
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(500);
 
   List<Route> routes() {
     return List.of(
@@ -52,18 +52,18 @@ record EventRoutes(ServerContext context) {
             .map(Long::parseLong)
             .orElseGet(events::lastNumber);
     try (SseResponse sse = SseResponse.begin(exchange)) {
-      long spoke = System.nanoTime();
+      long lastSent = System.nanoTime();
       while (!exchange.isShuttingDown()) {
-        for (EventView event : events.await(number, AT_ONCE, LOOK_UP)) {
+        for (EventView event : events.await(number, BATCH_SIZE, POLL_INTERVAL)) {
           number = event.number();
           if (sandbox.isEmpty() || sandbox.equals(event.sandbox())) {
             sse.send(event.type(), Long.toString(number), json(event));
-            spoke = System.nanoTime();
+            lastSent = System.nanoTime();
           }
         }
-        if (System.nanoTime() - spoke > SseResponse.KEEPALIVE_INTERVAL.toNanos()) {
+        if (System.nanoTime() - lastSent > SseResponse.KEEPALIVE_INTERVAL.toNanos()) {
           sse.sendKeepalive();
-          spoke = System.nanoTime();
+          lastSent = System.nanoTime();
         }
       }
     } catch (InterruptedException e) {

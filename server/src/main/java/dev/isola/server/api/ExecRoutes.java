@@ -24,8 +24,8 @@ import java.util.Map;
 
 /** Runs commands in the foreground. */
 record ExecRoutes(ServerContext context, ByteBudget budget) {
-  private static final int USUAL_OUTPUT = 1 << 20;
-  private static final int MOST_OUTPUT = 8 << 20;
+  private static final int DEFAULT_OUTPUT = 1 << 20;
+  private static final int MAX_OUTPUT = 8 << 20;
   private static final Shape ENCODING = new Shape.Choice(List.of("utf8", "base64"));
 
   List<Route> routes() {
@@ -44,7 +44,7 @@ record ExecRoutes(ServerContext context, ByteBudget budget) {
                         Field.optional("stdin", new Shape.Content(1 << 20), "content of stdin"),
                         Field.optional(
                             "outputLimit",
-                            new Shape.WholeNumber(0, MOST_OUTPUT),
+                            new Shape.WholeNumber(0, MAX_OUTPUT),
                             "bytes retained per channel, half from the start and half from the end;"
                                 + " default 1 MiB"),
                         Field.optional(
@@ -87,8 +87,9 @@ record ExecRoutes(ServerContext context, ByteBudget budget) {
     Map<String, Object> body = exchange.body();
     Command command = CommandBody.read(body);
     boolean base64 = "base64".equals(body.get("encoding"));
-    int kept = body.get("outputLimit") instanceof Number limit ? limit.intValue() : USUAL_OUTPUT;
-    OutputLimit limit = new OutputLimit(kept - kept / 2, kept / 2);
+    int retained =
+        body.get("outputLimit") instanceof Number limit ? limit.intValue() : DEFAULT_OUTPUT;
+    OutputLimit limit = new OutputLimit(retained - retained / 2, retained / 2);
     Object input = body.get("stdin");
     byte[] stdin = input == null ? new byte[0] : CommandBody.bytes("stdin", input);
     Sandbox sandbox = context.engine().sandbox(SandboxRoutes.id(exchange));
@@ -98,7 +99,7 @@ record ExecRoutes(ServerContext context, ByteBudget budget) {
       try (var _ = exchange.interruptOnDisconnect()) {
         Execution execution = sandbox.start(input == null ? command : command.withStdin());
         if (input != null) {
-          Thread.ofVirtual().name("isola-stdin").start(() -> feed(execution, stdin));
+          Thread.ofVirtual().name("isola-stdin").start(() -> writeStdin(execution, stdin));
         }
         Exit exit = collect(execution, stdout, stderr);
         json = json(execution, exit, stdout, stderr, base64);
@@ -134,7 +135,7 @@ record ExecRoutes(ServerContext context, ByteBudget budget) {
     }
   }
 
-  private static void feed(Execution execution, byte[] stdin) {
+  private static void writeStdin(Execution execution, byte[] stdin) {
     try (OutputStream out = execution.stdin()) {
       out.write(stdin);
     } catch (IOException e) {

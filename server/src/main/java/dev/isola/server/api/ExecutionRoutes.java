@@ -222,12 +222,13 @@ record ExecutionRoutes(ServerContext context) {
     SandboxId id = SandboxRoutes.id(exchange);
     Sandbox sandbox = context.engine().sandbox(id);
     attaching(id, sandbox); // without it the client could not refer to the execution again
-    try (Execution execution = started(id, sandbox, command, exchange.body().get("terminal"))) {
+    try (Execution execution =
+        startExecution(id, sandbox, command, exchange.body().get("terminal"))) {
       exchange.json(201, Map.of("id", execution.id().value(), "pid", execution.pid()));
     }
   }
 
-  private Execution started(
+  private Execution startExecution(
       SandboxId id, Sandbox sandbox, Command command, @Nullable Object terminal) {
     if (!(terminal instanceof Map<?, ?> size)) {
       return sandbox.start(command);
@@ -246,13 +247,13 @@ record ExecutionRoutes(ServerContext context) {
   }
 
   private void resize(Exchange exchange) throws IOException {
-    try (Execution execution = attached(exchange)) {
-      onTerminal(exchange, execution).resize(size(exchange.body()));
+    try (Execution execution = attach(exchange)) {
+      requireTerminal(exchange, execution).resize(size(exchange.body()));
     }
     exchange.noContent();
   }
 
-  private static Terminal onTerminal(Exchange exchange, Execution execution) {
+  private static Terminal requireTerminal(Exchange exchange, Execution execution) {
     if (execution instanceof Terminal terminal) {
       return terminal;
     }
@@ -269,15 +270,18 @@ record ExecutionRoutes(ServerContext context) {
     long offset = exchange.query("offset").map(Long::parseLong).orElse(info.firstOffset());
     checkOffset(offset, info);
     Execution execution = attaching(exchange).attach(info.id(), offset);
-    boolean held = false;
+    boolean upgraded = false;
     try {
       exchange.webSocket(
           TerminalSession.PROTOCOL,
           new TerminalSession(
-              onTerminal(exchange, execution), offset, exchange::isShuttingDown, JsonViews::exit));
-      held = true;
+              requireTerminal(exchange, execution),
+              offset,
+              exchange::isShuttingDown,
+              JsonViews::exit));
+      upgraded = true;
     } finally {
-      if (!held) {
+      if (!upgraded) {
         execution.close();
       }
     }
@@ -290,7 +294,7 @@ record ExecutionRoutes(ServerContext context) {
                 () ->
                     Query.invalid(
                         List.of(new Violation("signal", "must be a signal such as TERM or 15"))));
-    try (Execution execution = attached(exchange)) {
+    try (Execution execution = attach(exchange)) {
       if (signal.equals(Signal.KILL)) {
         execution.kill();
       } else {
@@ -301,14 +305,14 @@ record ExecutionRoutes(ServerContext context) {
   }
 
   /** Attaches at the end of the output, to send input or a signal. */
-  private Execution attached(Exchange exchange) {
+  private Execution attach(Exchange exchange) {
     ExecutionInfo info = info(exchange);
     return attaching(exchange).attach(info.id(), info.endOffset());
   }
 
   private void stdin(Exchange exchange) throws IOException {
     boolean close = exchange.query("close").map(Boolean::parseBoolean).orElse(false);
-    try (Execution execution = attached(exchange)) {
+    try (Execution execution = attach(exchange)) {
       StdinAttachment.writeAll(execution, exchange.content(), close);
     }
     exchange.noContent();

@@ -33,13 +33,13 @@ record FileOperation(String location, Map<?, ?> fields) {
   static final Shape CONTENT = new Shape.Content(8 << 20);
 
   /** Content up to this size needs no reservation from the shared budget. */
-  private static final int SMALL = 16 * 1024;
+  private static final int FREE_BYTES = 16 * 1024;
 
-  private static final int MOST_READ = 8 << 20;
+  private static final int MAX_READ = 8 << 20;
   private static final int FOLDER_MODE = 0755;
 
   /** The required fields of each operation. */
-  private static final Map<String, List<String>> NEEDED =
+  private static final Map<String, List<String>> REQUIRED =
       Map.of(
           "write", List.of("path", "content"),
           "read", List.of("path"),
@@ -49,7 +49,7 @@ record FileOperation(String location, Map<?, ?> fields) {
           "chmod", List.of("path", "mode"),
           "move", List.of("path", "to"));
 
-  private static final Map<String, Set<String>> ALLOWED =
+  private static final Map<String, Set<String>> OPTIONAL =
       Map.of(
           "write", Set.of("mode", "user"),
           "mkdir", Set.of("mode"),
@@ -59,7 +59,9 @@ record FileOperation(String location, Map<?, ?> fields) {
   static final Shape SHAPE =
       new Shape.Obj(
           Field.required(
-              "op", new Shape.Choice(NEEDED.keySet().stream().sorted().toList()), "the operation"),
+              "op",
+              new Shape.Choice(REQUIRED.keySet().stream().sorted().toList()),
+              "the operation"),
           Field.required("path", Shapes.PATH, "path in the sandbox"),
           Field.optional("content", CONTENT, "for write"),
           Field.optional("mode", ModeBits.SHAPE, "for write, mkdir and chmod, such as 0644"),
@@ -76,7 +78,7 @@ record FileOperation(String location, Map<?, ?> fields) {
    */
   static final class ReadBudget implements AutoCloseable {
     private final ByteBudget budget;
-    private int left = MOST_READ;
+    private int left = MAX_READ;
     private long taken;
 
     ReadBudget(ByteBudget budget) {
@@ -85,7 +87,7 @@ record FileOperation(String location, Map<?, ?> fields) {
 
     private void take(int bytes) {
       left -= bytes;
-      if (bytes > SMALL) {
+      if (bytes > FREE_BYTES) {
         if (!budget.tryReserve(bytes)) {
           throw Fault.of(
                   ErrorCode.RATE_LIMITED,
@@ -128,10 +130,10 @@ record FileOperation(String location, Map<?, ?> fields) {
 
   /** Reports missing fields and fields that the operation does not have. */
   void check(List<Violation> problems) {
-    List<String> needed = NEEDED.getOrDefault(verb(), List.of());
+    List<String> needed = REQUIRED.getOrDefault(verb(), List.of());
     List<String> known = new ArrayList<>(needed);
     known.add("op");
-    known.addAll(ALLOWED.getOrDefault(verb(), Set.of()));
+    known.addAll(OPTIONAL.getOrDefault(verb(), Set.of()));
     for (String field : needed) {
       if (fields.get(field) == null) {
         problems.add(new Violation(location + "." + field, "is required by " + verb()));
@@ -150,11 +152,11 @@ record FileOperation(String location, Map<?, ?> fields) {
   }
 
   /** Executes the operation and returns its result. */
-  Map<String, Object> perform(FileSystem files, ReadBudget room) {
+  Map<String, Object> perform(FileSystem files, ReadBudget budget) {
     String path = text("path");
     return switch (verb()) {
       case "write" -> write(files, path);
-      case "read" -> Map.of("content", content(read(files, path, room)));
+      case "read" -> Map.of("content", content(read(files, path, budget)));
       case "stat" -> Map.of("file", JsonViews.file(files.stat(path, NOFOLLOW_LINKS)));
       case "mkdir" -> {
         files.makeFolder(path, mode().orElse(FOLDER_MODE));
@@ -189,16 +191,16 @@ record FileOperation(String location, Map<?, ?> fields) {
         "file", JsonViews.file(writer.write(path, new ByteArrayInputStream(content), options)));
   }
 
-  private static byte[] read(FileSystem files, String path, ReadBudget room) {
-    if (room.left == 0) {
+  private static byte[] read(FileSystem files, String path, ReadBudget budget) {
+    if (budget.left == 0) {
       throw Fault.of(
               ErrorCode.RESOURCE_LIMIT,
-              "a batch may read at most " + MOST_READ + " bytes",
+              "a batch may read at most " + MAX_READ + " bytes",
               "read the rest in another batch, or large files one by one")
           .exception();
     }
-    byte[] content = files.readBytes(path, room.left);
-    room.take(content.length);
+    byte[] content = files.readBytes(path, budget.left);
+    budget.take(content.length);
     return content;
   }
 

@@ -35,7 +35,7 @@ import java.util.stream.Stream;
 record FileRoutes(ServerContext context) {
   static final String TEMPLATE = "/api/v1/sandboxes/{id}/files";
   private static final String BYTES = "application/octet-stream";
-  private static final int USUAL_LIST = 10_000;
+  private static final int DEFAULT_LIMIT = 10_000;
   static final Parameter PATH =
       Parameter.query("path", Shapes.PATH, "path in the sandbox").asRequired();
   private static final Parameter LIMIT =
@@ -243,7 +243,7 @@ record FileRoutes(ServerContext context) {
 
   /** Sends entries as they are found. An error after the first entry cuts the response off. */
   private static void list(Exchange exchange, Stream<FileInfo> found) throws IOException {
-    int limit = exchange.query("limit").map(Integer::parseInt).orElse(USUAL_LIST);
+    int limit = exchange.query("limit").map(Integer::parseInt).orElse(DEFAULT_LIMIT);
     try (found) {
       Iterator<FileInfo> entries = found.iterator();
       Supplier<Boolean> more = entries::hasNext;

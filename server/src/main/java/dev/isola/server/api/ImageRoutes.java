@@ -115,14 +115,14 @@ record ImageRoutes(ImageService images) {
 
   private void pull(Exchange exchange) throws IOException {
     try (SseResponse sse = SseResponse.begin(exchange)) {
-      AtomicReference<IOException> gone = new AtomicReference<>();
+      AtomicReference<IOException> disconnected = new AtomicReference<>();
       try (var _ = exchange.interruptOnDisconnect()) {
         ImageService.ImageDetails image =
             images.pull(
                 exchange.text("name"),
                 exchange.text("source"),
                 Boolean.TRUE.equals(exchange.body().get("replace")),
-                words -> sendProgress(sse, words, gone));
+                step -> sendProgress(sse, step, disconnected));
         sse.send("image", "1", json(image));
       } catch (SandboxException e) {
         sse.send("problem", "1", Problem.of(e, exchange.requestId()).body());
@@ -135,14 +135,14 @@ record ImageRoutes(ImageService images) {
    * handles that.
    */
   private static void sendProgress(
-      SseResponse sse, String words, AtomicReference<IOException> gone) {
-    if (gone.get() == null) {
+      SseResponse sse, String step, AtomicReference<IOException> disconnected) {
+    if (disconnected.get() == null) {
       try {
         synchronized (sse) {
-          sse.send("progress", "0", Map.of("doing", words));
+          sse.send("progress", "0", Map.of("doing", step));
         }
       } catch (IOException e) {
-        gone.set(e);
+        disconnected.set(e);
       }
     }
   }

@@ -15,25 +15,25 @@ import java.util.Map;
 
 /** Streams the output of an execution as server-sent events. */
 record OutputEvents(Execution execution, OutputFeed feed) {
-  private static final Duration LOOK_UP = Duration.ofMillis(500);
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(500);
 
   /** Sends output until the command ends, the client disconnects or the server shuts down. */
   void follow(Exchange exchange, long from) throws IOException {
     long offset = from;
     try (SseResponse sse = SseResponse.begin(exchange)) {
-      long spoke = System.nanoTime();
+      long lastSent = System.nanoTime();
       while (!exchange.isShuttingDown()) {
-        switch (feed.next(LOOK_UP)) {
+        switch (feed.next(POLL_INTERVAL)) {
           case null -> {
-            if (System.nanoTime() - spoke > SseResponse.KEEPALIVE_INTERVAL.toNanos()) {
+            if (System.nanoTime() - lastSent > SseResponse.KEEPALIVE_INTERVAL.toNanos()) {
               sse.sendKeepalive();
-              spoke = System.nanoTime();
+              lastSent = System.nanoTime();
             }
           }
           case OutputFeed.Item.Piece(Output output) -> {
             offset = output.end();
             send(sse, output);
-            spoke = System.nanoTime();
+            lastSent = System.nanoTime();
           }
           case OutputFeed.Item.End(Exit exit) -> {
             Map<String, Object> data = JsonViews.exit(exit);

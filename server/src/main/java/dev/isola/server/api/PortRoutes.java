@@ -43,8 +43,8 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
           Field.required(
               "public", Shapes.FLAG, "whether the port is accessible without a credential"));
 
-  PortRoutes(ServerContext serving, ApiKeys keys, PortCredentials others) {
-    this(serving, keys, new Previews(serving, keys, others));
+  PortRoutes(ServerContext context, ApiKeys keys, PortCredentials extensionCredentials) {
+    this(context, keys, new Previews(context, keys, extensionCredentials));
   }
 
   List<Route> routes() {
@@ -138,7 +138,7 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
             Stream.concat(new ExposedPorts(context).of(id).stream(), open.stream())
                 .distinct()
                 .sorted()
-                .map(port -> described(port, open.contains(port)))
+                .map(port -> describe(port, open.contains(port)))
                 .toList()));
   }
 
@@ -153,11 +153,11 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
     } else {
       keys.publicPorts().remove(id, port);
     }
-    exchange.json(200, described(port, open));
+    exchange.json(200, describe(port, open));
   }
 
   /** Describes a port, with its fields in a fixed order. */
-  private static Map<String, Object> described(int port, boolean open) {
+  private static Map<String, Object> describe(int port, boolean open) {
     Map<String, Object> answer = new LinkedHashMap<>();
     answer.put("port", port);
     answer.put("public", open);

@@ -33,13 +33,13 @@ record ProviderRoutes(ServerContext context) {
           Field.required("cpu", new Shape.Decimal(), "number of CPUs"));
   private static final Shape HOST =
       new Shape.Obj(
-          Field.required("number of CPUs", Shapes.COUNT, "number of CPUs"),
+          Field.required("processors", Shapes.COUNT, "number of CPUs"),
           Field.required("memoryMb", Shapes.COUNT, "total memory in MB"),
           Field.optional("freeMemoryMb", Shapes.COUNT, "memory available without swapping, in MB"),
           Field.optional(
               "diskMb", Shapes.COUNT, "size of the file system that holds sandboxes, in MB"),
           Field.optional("freeDiskMb", Shapes.COUNT, "free space for sandboxes, in MB"));
-  private static final Shape.Obj BRIEF =
+  private static final Shape.Obj STATUS =
       new Shape.Obj(
           Field.required("name", Shapes.WORD, "unique name of the provider instance"),
           Field.optional("type", Shapes.WORD, "provider type"),
@@ -66,7 +66,7 @@ record ProviderRoutes(ServerContext context) {
                 Response.json(
                     200,
                     list(
-                        BRIEF.and(
+                        STATUS.and(
                             Field.optional("isolation", Shapes.WORD, "isolation level"),
                             Field.optional("summary", Shapes.TEXT, "one-sentence description"),
                             Field.optional(
@@ -101,7 +101,7 @@ record ProviderRoutes(ServerContext context) {
                 "/api/v1/agent/workspaces/providers",
                 "listWorkspaceProviders",
                 "Returns the health and the capacity of all providers.")
-            .answers(Response.json(200, list(BRIEF)))
+            .answers(Response.json(200, list(STATUS)))
             .handledBy(exchange -> answer(exchange, false)),
         Route.of("GET", "/api/v1/pool", "getPool", "Describes the warm pool.")
             .answers(
@@ -211,7 +211,7 @@ record ProviderRoutes(ServerContext context) {
 
   private static Map<String, Object> json(HostResources host) {
     Map<String, Object> json = new LinkedHashMap<>();
-    json.put("number of CPUs", host.processors());
+    json.put("processors", host.processors());
     json.put("memoryMb", host.memoryMb());
     host.freeMemoryMb().ifPresent(free -> json.put("freeMemoryMb", free));
     host.diskMb().ifPresent(disk -> json.put("diskMb", disk));

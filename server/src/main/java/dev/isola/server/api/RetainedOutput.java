@@ -32,9 +32,9 @@ final class RetainedOutput implements AutoCloseable {
     total += bytes.length;
     int done = 0;
     if (!headClosed) {
-      int wanted = (int) Math.min(bytes.length, limit.head() - head.size());
-      done = head.append(bytes, 0, wanted);
-      if (done < wanted) {
+      int requested = (int) Math.min(bytes.length, limit.head() - head.size());
+      done = head.append(bytes, 0, requested);
+      if (done < requested) {
         headClosed = true;
         outOfBudget = true;
       }
@@ -49,11 +49,11 @@ final class RetainedOutput implements AutoCloseable {
     }
     int at = Math.max(from, bytes.length - limit.tail());
     while (at < bytes.length) {
-      int wanted = Math.min(bytes.length - at, ByteBlocks.BLOCK);
-      tail.drop(tail.size() + wanted - limit.tail());
-      int done = tail.append(bytes, at, wanted);
+      int requested = Math.min(bytes.length - at, ByteBlocks.BLOCK);
+      tail.drop(tail.size() + requested - limit.tail());
+      int done = tail.append(bytes, at, requested);
       at += done;
-      if (done < wanted) {
+      if (done < requested) {
         outOfBudget = true;
         tail.drop(ByteBlocks.BLOCK);
       }

@@ -42,7 +42,7 @@ import java.util.Set;
 /** Routes that create, describe, renew, pause and destroy sandboxes. */
 record SandboxRoutes(ServerContext context, String defaultProvider) {
   private static final SecureRandom RANDOM = new SecureRandom();
-  private static final int USUAL_PAGE = 100;
+  private static final int DEFAULT_PAGE = 100;
 
   /** Fields of a create request that are not part of the spec. */
   private static final Shape.Obj PLACEMENT =
@@ -184,47 +184,47 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
 
   private void create(Exchange exchange) throws IOException {
     Map<String, Object> document = new LinkedHashMap<>(exchange.body());
-    Map<String, Object> beside = new LinkedHashMap<>();
+    Map<String, Object> placement = new LinkedHashMap<>();
     for (Field field : PLACEMENT.fields()) {
       Object value = document.remove(field.name());
       if (value != null) {
-        beside.put(field.name(), value);
+        placement.put(field.name(), value);
       }
     }
     List<Violation> problems = new ArrayList<>();
-    PLACEMENT.check("", beside, problems);
+    PLACEMENT.check("", placement, problems);
     if (!problems.isEmpty()) {
       throw Query.invalid(problems);
     }
-    CreateRequest asked = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
-    String provider = (String) beside.getOrDefault("provider", defaultProvider);
-    CreateRequest request = withDefaultTtl(asked).withProvider(ProviderNames.canonical(provider));
-    if (Boolean.TRUE.equals(beside.get("strictNoFallback"))) {
+    CreateRequest parsed = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
+    String provider = (String) placement.getOrDefault("provider", defaultProvider);
+    CreateRequest request = withDefaultTtl(parsed).withProvider(ProviderNames.canonical(provider));
+    if (Boolean.TRUE.equals(placement.get("strictNoFallback"))) {
       request = request.strict();
     }
-    if (beside.get("region") instanceof String region) {
+    if (placement.get("region") instanceof String region) {
       request = request.inRegion(region);
     }
-    if (beside.get("template") instanceof String template) {
+    if (placement.get("template") instanceof String template) {
       request = request.withTemplate(SpecDocument.template(template, document));
     }
-    if (beside.get("idleTimeoutSeconds") instanceof Number seconds) {
+    if (placement.get("idleTimeoutSeconds") instanceof Number seconds) {
       request = request.withIdleTimeout(Duration.ofSeconds(seconds.longValue()));
     }
     if (exchange.header("Idempotency-Key").isPresent()) {
       request = request.withIdempotencyKey(exchange.header("Idempotency-Key").get());
     }
-    SandboxRequest order = SandboxRequest.of(request);
-    if (asked.lifecycle().ttl().isEmpty()) {
-      order = order.withDefaultTtl();
+    SandboxRequest sandboxRequest = SandboxRequest.of(request);
+    if (parsed.lifecycle().ttl().isEmpty()) {
+      sandboxRequest = sandboxRequest.withDefaultTtl();
     }
     if (HostAccessGuard.mayRequestHostAccess(exchange)) {
-      order = order.withHostAccess();
+      sandboxRequest = sandboxRequest.withHostAccess();
     }
     if (document.containsKey("id") || document.containsKey("runtimeId")) {
-      order = order.withFixedId();
+      sandboxRequest = sandboxRequest.withFixedId();
     }
-    CreateResult delivery = context.engine().create(order);
+    CreateResult delivery = context.engine().create(sandboxRequest);
     exchange.setSandbox(delivery.view().id());
     exchange.json(delivery.repeated() ? 200 : 201, view(delivery.view()));
   }
@@ -272,7 +272,7 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
     if (exchange.query("provider").isPresent()) {
       filter = filter.provider(exchange.query("provider").get());
     }
-    int limit = exchange.query("limit").map(Integer::parseInt).orElse(USUAL_PAGE);
+    int limit = exchange.query("limit").map(Integer::parseInt).orElse(DEFAULT_PAGE);
     SandboxPage page = context.engine().list(filter, exchange.query("cursor").orElse(""), limit);
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("sandboxes", page.entries().stream().map(JsonViews::sandbox).toList());

@@ -21,7 +21,7 @@ import java.util.function.Supplier;
 /** Reports the state of the setup of this host, with the next step for each unfinished item. */
 final class SetupRoutes {
   /** The result is cached for this long, because checking the host runs programs. */
-  private static final Duration AGE = Duration.ofSeconds(10);
+  private static final Duration CACHE_TIME = Duration.ofSeconds(10);
 
   private static final Shape STEP =
       new Shape.Obj(
@@ -37,14 +37,14 @@ final class SetupRoutes {
   private final ServerContext context;
   private final Supplier<List<SetupStep>> machine;
   private final ReentrantLock lock = new ReentrantLock();
-  private List<SetupStep> seen = List.of();
-  private long seenAt = System.nanoTime() - AGE.toNanos();
+  private List<SetupStep> cached = List.of();
+  private long cachedAt = System.nanoTime() - CACHE_TIME.toNanos();
 
   /**
    * @param machine checks the host and its programs; may be slow
    */
-  SetupRoutes(ServerContext serving, Supplier<List<SetupStep>> machine) {
-    this.context = serving;
+  SetupRoutes(ServerContext context, Supplier<List<SetupStep>> machine) {
+    this.context = context;
     this.machine = machine;
   }
 
@@ -98,11 +98,11 @@ final class SetupRoutes {
   private List<SetupStep> machine() {
     lock.lock();
     try {
-      if (System.nanoTime() - seenAt >= AGE.toNanos()) {
-        seen = List.copyOf(machine.get());
-        seenAt = System.nanoTime();
+      if (System.nanoTime() - cachedAt >= CACHE_TIME.toNanos()) {
+        cached = List.copyOf(machine.get());
+        cachedAt = System.nanoTime();
       }
-      return seen;
+      return cached;
     } finally {
       lock.unlock();
     }

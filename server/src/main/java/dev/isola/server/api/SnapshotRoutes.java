@@ -37,9 +37,9 @@ import org.jspecify.annotations.Nullable;
  * restored by using it as an image.
  */
 record SnapshotRoutes(ServerContext context) {
-  private static final int MOST_LISTED = 10_000;
-  private static final int MOST_PATTERNS = 256;
-  private static final Shape PATTERNS = new Shape.ListOf(Shapes.PATH, MOST_PATTERNS);
+  private static final int MAX_LISTED = 10_000;
+  private static final int MAX_PATTERNS = 256;
+  private static final Shape PATTERNS = new Shape.ListOf(Shapes.PATH, MAX_PATTERNS);
   private static final Shape PATHS = new Shape.ListOf(Shapes.PATH, Integer.MAX_VALUE);
 
   private static final Shape KINDS =
@@ -166,7 +166,7 @@ record SnapshotRoutes(ServerContext context) {
                     200,
                     new Shape.Obj(
                         Field.required(
-                            "snapshots", new Shape.ListOf(SHAPE, MOST_LISTED), "the snapshots"))))
+                            "snapshots", new Shape.ListOf(SHAPE, MAX_LISTED), "the snapshots"))))
             .handledBy(this::list),
         one("GET", "", "getSnapshot", "Describes a snapshot.")
             .answers(Response.json(200, SHAPE))
@@ -229,8 +229,8 @@ record SnapshotRoutes(ServerContext context) {
   private void create(Exchange exchange) throws IOException {
     Map<String, Object> body = exchange.body();
     Map<String, String> tags = new LinkedHashMap<>();
-    if (body.get("tags") instanceof Map<?, ?> given) {
-      given.forEach((name, value) -> tags.put(String.valueOf(name), String.valueOf(value)));
+    if (body.get("tags") instanceof Map<?, ?> tagMap) {
+      tagMap.forEach((name, value) -> tags.put(String.valueOf(name), String.valueOf(value)));
     }
     ReservedTags.reject(tags);
     SnapshotRequest order =
@@ -319,7 +319,7 @@ record SnapshotRoutes(ServerContext context) {
             .filter(one -> sandbox.isEmpty() || sandbox.get().equals(one.sandbox()))
             .filter(one -> provider.isEmpty() || provider.get().equals(one.provider()))
             .filter(one -> one.tags().entrySet().containsAll(tags.entrySet()))
-            .limit(MOST_LISTED)
+            .limit(MAX_LISTED)
             .map(SnapshotRoutes::json)
             .toList();
     exchange.json(200, Map.of("snapshots", found));

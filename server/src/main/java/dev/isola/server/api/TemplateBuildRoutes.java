@@ -33,9 +33,9 @@ import java.util.stream.Stream;
 record TemplateBuildRoutes(ServerContext context) {
   private static final String BUILDS = TemplateRoutes.TEMPLATE + "/{name}/builds";
   private static final String UPLOAD = TemplateRoutes.TEMPLATE + "/uploads/{digest}";
-  private static final Duration LOOK_UP = Duration.ofMillis(500);
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(500);
   private static final int PAGE = 100;
-  private static final int MOST_BUILDS = 10_000;
+  private static final int MAX_BUILDS = 10_000;
   private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
 
   private static final Parameter BUILD =
@@ -71,7 +71,7 @@ record TemplateBuildRoutes(ServerContext context) {
                     200,
                     new Shape.Obj(
                         Field.required(
-                            "builds", new Shape.ListOf(SHAPE, MOST_BUILDS), "the stored builds"))))
+                            "builds", new Shape.ListOf(SHAPE, MAX_BUILDS), "the stored builds"))))
             .handledBy(
                 exchange ->
                     exchange.json(
@@ -180,26 +180,26 @@ record TemplateBuildRoutes(ServerContext context) {
   private void follow(Exchange exchange, SseResponse sse, String template, String build, long from)
       throws IOException {
     long offset = from;
-    long spoke = System.nanoTime();
+    long lastSent = System.nanoTime();
     while (!exchange.isShuttingDown()) {
       BuildLogPage page = templates().log(template, build, offset, PAGE);
       long number = page.next() - page.lines().size();
       for (BuildLogEntry line : page.lines()) {
         sse.send("line", Long.toString(number + 1), json(number, line));
         number++;
-        spoke = System.nanoTime();
+        lastSent = System.nanoTime();
       }
       offset = page.next();
       if (page.last()) {
         sse.send("result", Long.toString(offset), disclosed(templates().build(template, build)));
         return;
       }
-      if (System.nanoTime() - spoke > SseResponse.KEEPALIVE_INTERVAL.toNanos()) {
+      if (System.nanoTime() - lastSent > SseResponse.KEEPALIVE_INTERVAL.toNanos()) {
         sse.sendKeepalive();
-        spoke = System.nanoTime();
+        lastSent = System.nanoTime();
       }
       if (page.lines().isEmpty()) {
-        templates().awaitLog(template, build, offset, LOOK_UP);
+        templates().awaitLog(template, build, offset, POLL_INTERVAL);
       }
     }
   }

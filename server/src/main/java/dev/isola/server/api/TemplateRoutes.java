@@ -35,7 +35,7 @@ record TemplateRoutes(ServerContext context) {
   static final Parameter NAME =
       Parameter.path("name", new Shape.NonEmptyText(128), "template name or id");
 
-  private static final int MOST_LISTED = 100_000;
+  private static final int MAX_LISTED = 100_000;
   private static final List<String> NETWORKS =
       Stream.of(NetworkMode.BRIDGE, NetworkMode.HOST).map(JsonViews::wireName).toList();
 
@@ -77,7 +77,7 @@ record TemplateRoutes(ServerContext context) {
                     200,
                     new Shape.Obj(
                         Field.required(
-                            "templates", new Shape.ListOf(SHAPE, MOST_LISTED), "the templates"))))
+                            "templates", new Shape.ListOf(SHAPE, MAX_LISTED), "the templates"))))
             .handledBy(
                 exchange ->
                     exchange.json(
@@ -118,9 +118,9 @@ record TemplateRoutes(ServerContext context) {
     return context.engine().templates();
   }
 
-  static TemplateView template(ServerContext serving, Exchange exchange) {
+  static TemplateView template(ServerContext context, Exchange exchange) {
     String name = exchange.path("name");
-    return serving
+    return context
         .engine()
         .templates()
         .find(name)
@@ -198,18 +198,19 @@ record TemplateRoutes(ServerContext context) {
     step.put("workdir", text);
     step.put("user", text);
     Map<String, Object> properties = new LinkedHashMap<>();
-    properties.put("base", described("an image"));
-    properties.put("template", described("a template, instead of base"));
+    properties.put("base", stringSchema("an image"));
+    properties.put("template", stringSchema("a template, instead of base"));
     properties.put("env", texts);
     properties.put("packages", names);
     properties.put("user", text);
     properties.put("workdir", text);
     properties.put(
         "steps", Map.of("type", "array", "items", Map.of("type", "object", "properties", step)));
-    properties.put("start", described("command that runs in the background of every sandbox"));
+    properties.put("start", stringSchema("command that runs in the background of every sandbox"));
     properties.put(
         "ready",
-        described("command that is repeated until it succeeds, before a create request returns"));
+        stringSchema(
+            "command that is repeated until it succeeds, before a create request returns"));
     properties.put("cpu", whole);
     properties.put("memoryMb", whole);
     Map<String, Object> schema = new LinkedHashMap<>();
@@ -218,7 +219,7 @@ record TemplateRoutes(ServerContext context) {
     return schema;
   }
 
-  private static Map<String, Object> described(String description) {
+  private static Map<String, Object> stringSchema(String description) {
     return Map.of("type", "string", "description", description);
   }
 }

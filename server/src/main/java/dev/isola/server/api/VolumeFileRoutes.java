@@ -33,12 +33,12 @@ record VolumeFileRoutes(ServerContext context) {
   private static final String BYTES = "application/octet-stream";
   private static final String TAR = "application/x-tar";
   private static final int FOLDER_MODE = 0755;
-  private static final int MOST_LISTED = 10_000;
+  private static final int MAX_LISTED = 10_000;
   private static final Parameter PATH =
       Parameter.query("path", Shapes.PATH, "path in the volume; . is its root").asRequired();
   private static final Shape LIST =
       new Shape.Obj(
-          Field.required("entries", new Shape.ListOf(Shapes.FILE, MOST_LISTED), "the entries"),
+          Field.required("entries", new Shape.ListOf(Shapes.FILE, MAX_LISTED), "the entries"),
           Field.required("truncated", Shapes.FLAG, "whether there are more than 10000 entries"));
 
   List<Route> routes() {
@@ -157,11 +157,11 @@ record VolumeFileRoutes(ServerContext context) {
     try (Stream<FileInfo> found =
         volume.files().list(volume.resolveExisting(path(exchange)), depth)) {
       List<Map<String, Object>> entries =
-          found.limit(MOST_LISTED + 1L).map(VolumeFileRoutes::json).toList();
-      boolean more = entries.size() > MOST_LISTED;
+          found.limit(MAX_LISTED + 1L).map(VolumeFileRoutes::json).toList();
+      boolean more = entries.size() > MAX_LISTED;
       exchange.json(
           200,
-          Map.of("entries", more ? entries.subList(0, MOST_LISTED) : entries, "truncated", more));
+          Map.of("entries", more ? entries.subList(0, MAX_LISTED) : entries, "truncated", more));
     }
   }
 

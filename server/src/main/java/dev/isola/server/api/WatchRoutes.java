@@ -20,7 +20,7 @@ import java.util.Optional;
 
 /** Streams file changes. */
 record WatchRoutes(ServerContext context) {
-  private static final Duration LOOK_UP = Duration.ofMillis(500);
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(500);
 
   List<Route> routes() {
     return List.of(
@@ -60,11 +60,11 @@ record WatchRoutes(ServerContext context) {
 
   private static void follow(Exchange exchange, Watch watch, SseResponse sse) throws IOException {
     long number = 0;
-    long spoke = System.nanoTime();
+    long lastSent = System.nanoTime();
     while (!exchange.isShuttingDown() && !watch.ended()) {
       Optional<FileChange> change;
       try {
-        change = watch.next(LOOK_UP);
+        change = watch.next(POLL_INTERVAL);
       } catch (SandboxException e) {
         sse.send(
             "error",
@@ -78,10 +78,10 @@ record WatchRoutes(ServerContext context) {
       if (change.isPresent()) {
         number++;
         sse.send(event(change.get().kind()), Long.toString(number), json(change.get()));
-        spoke = System.nanoTime();
-      } else if (System.nanoTime() - spoke > SseResponse.KEEPALIVE_INTERVAL.toNanos()) {
+        lastSent = System.nanoTime();
+      } else if (System.nanoTime() - lastSent > SseResponse.KEEPALIVE_INTERVAL.toNanos()) {
         sse.sendKeepalive();
-        spoke = System.nanoTime();
+        lastSent = System.nanoTime();
       }
     }
   }

@@ -169,10 +169,10 @@ public final class ApiKeys {
 
   /** Finds a key by its secret, in a time that does not depend on which key matches. */
   public Optional<ApiKey> find(String secret) {
-    byte[] shown = TokenHash.of(secret).getBytes(StandardCharsets.US_ASCII);
+    byte[] presented = TokenHash.of(secret).getBytes(StandardCharsets.US_ASCII);
     ApiKey found = null;
     for (ApiKey key : keys.values()) {
-      if (MessageDigest.isEqual(shown, key.hash().getBytes(StandardCharsets.US_ASCII))) {
+      if (MessageDigest.isEqual(presented, key.hash().getBytes(StandardCharsets.US_ASCII))) {
         found = key;
       }
     }
@@ -184,18 +184,18 @@ public final class ApiKeys {
 
   private void recordUse(ApiKey key) {
     Instant now = clock.instant();
-    boolean lately =
+    boolean recent =
         key.lastUsedAt().filter(last -> last.plus(LAST_USED_RESOLUTION).isAfter(now)).isPresent();
-    if (lately || !lock.tryLock()) {
+    if (recent || !lock.tryLock()) {
       return;
     }
     try {
       if (keys.containsKey(key.name())) {
-        ApiKey noted =
+        ApiKey updated =
             new ApiKey(key.name(), key.scope(), key.hash(), key.createdAt(), Optional.of(now));
-        put(noted);
+        put(updated);
         if (!key.name().equals(ENVIRONMENT)) {
-          settings.put(SCOPE, key.name(), toJson(noted));
+          settings.put(SCOPE, key.name(), toJson(updated));
         }
       }
     } finally {

@@ -123,8 +123,9 @@ public final class HostOriginFilter {
    */
   public Optional<PreviewTarget> targetFromHeaders(
       List<String> hosts, String sandbox, String port) {
-    boolean ours = hosts.size() == 1 && name(hosts.getFirst()).filter(this::isOwnName).isPresent();
-    return ours && sandbox.matches("[a-z0-9]{1,32}") && port.matches("[0-9]{1,5}")
+    boolean ownHost =
+        hosts.size() == 1 && name(hosts.getFirst()).filter(this::isOwnName).isPresent();
+    return ownHost && sandbox.matches("[a-z0-9]{1,32}") && port.matches("[0-9]{1,5}")
         ? Optional.of(
             new PreviewTarget(
                 hosts.getFirst().toLowerCase(Locale.ROOT), Integer.parseInt(port), sandbox))
@@ -141,11 +142,12 @@ public final class HostOriginFilter {
     }
     String host = hosts.getFirst().toLowerCase(Locale.ROOT);
     Optional<String> name = name(host).filter(one -> !isOwnName(one));
-    Matcher form = PREVIEW.matcher(name.orElse(""));
-    if (!form.matches() || !domains.contains(form.group(3))) {
+    Matcher matcher = PREVIEW.matcher(name.orElse(""));
+    if (!matcher.matches() || !domains.contains(matcher.group(3))) {
       return Optional.empty();
     }
-    return Optional.of(new PreviewTarget(host, Integer.parseInt(form.group(1)), form.group(2)));
+    return Optional.of(
+        new PreviewTarget(host, Integer.parseInt(matcher.group(1)), matcher.group(2)));
   }
 
   private static SandboxException forbidden(String header, String what) {

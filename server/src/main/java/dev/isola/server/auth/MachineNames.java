@@ -29,20 +29,20 @@ public final class MachineNames {
   private static final Path HOST_NAME = Path.of("/proc/sys/kernel/hostname");
 
   /** Addresses change, but requests with unknown names must not cause a lookup each. */
-  private static final long LOOK_EVERY = TimeUnit.SECONDS.toNanos(1);
+  private static final long REFRESH_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final Set<String> names = new LinkedHashSet<>();
-  private final Supplier<Set<InetAddress>> look;
+  private final Supplier<Set<InetAddress>> lookup;
   private final LongSupplier nanoTime;
-  private volatile Known known;
+  private volatile Known current;
 
   private record Known(Set<InetAddress> addresses, long at) {}
 
-  MachineNames(Set<String> names, Supplier<Set<InetAddress>> look, LongSupplier nanoTime) {
+  MachineNames(Set<String> names, Supplier<Set<InetAddress>> lookup, LongSupplier nanoTime) {
     names.forEach(name -> this.names.add(name.toLowerCase(Locale.ROOT)));
-    this.look = look;
+    this.lookup = lookup;
     this.nanoTime = nanoTime;
-    this.known = new Known(look.get(), nanoTime.getAsLong());
+    this.current = new Known(lookup.get(), nanoTime.getAsLong());
   }
 
   /** Returns the names of a server that listens on this address or name. */
@@ -66,7 +66,7 @@ public final class MachineNames {
     }
     Optional<InetAddress> address = address(name);
     return address.isPresent()
-        && (known.addresses().contains(address.get()) || refreshed().contains(address.get()));
+        && (current.addresses().contains(address.get()) || refreshed().contains(address.get()));
   }
 
   /** Parses an IP address in a Host header, without name resolution. */
@@ -81,17 +81,17 @@ public final class MachineNames {
   }
 
   private Set<InetAddress> refreshed() {
-    Known before = known;
-    if (nanoTime.getAsLong() - before.at() > LOOK_EVERY) {
-      known = new Known(look.get(), nanoTime.getAsLong());
+    Known before = current;
+    if (nanoTime.getAsLong() - before.at() > REFRESH_INTERVAL_NANOS) {
+      current = new Known(lookup.get(), nanoTime.getAsLong());
     }
-    return known.addresses();
+    return current.addresses();
   }
 
   /** Returns the names, then the addresses that other machines can reach, as written in a URL. */
   public List<String> all() {
     List<String> all = new ArrayList<>(names);
-    known.addresses().stream()
+    current.addresses().stream()
         .filter(one -> !one.isLoopbackAddress() && !one.isLinkLocalAddress())
         .map(MachineNames::text)
         .sorted()

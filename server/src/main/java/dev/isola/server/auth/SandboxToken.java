@@ -24,7 +24,7 @@ public record SandboxToken(Kind kind, SandboxId sandbox, int port, Instant expir
   }
 
   /** Returns whether the token grants access to a port of a sandbox. */
-  public boolean opens(SandboxId id, int wanted) {
-    return sandbox.equals(id) && (port == 0 || port == wanted);
+  public boolean opens(SandboxId id, int requestedPort) {
+    return sandbox.equals(id) && (port == 0 || port == requestedPort);
   }
 }

@@ -30,7 +30,7 @@ public final class SandboxTokens {
   private static final String SCOPE = "sandbox-token";
   private static final String SECRET = "secret";
   private static final String ALGORITHM = "HmacSHA256";
-  private static final int LONGEST = 512;
+  private static final int MAX_LENGTH = 512;
   private static final Pattern CLAIMS =
       Pattern.compile("(use|preview) ([a-z0-9]{1,32}) ([0-9]{1,5}) ([0-9]{1,12})");
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -70,22 +70,22 @@ public final class SandboxTokens {
   }
 
   /** Returns whether a value is the {@link #stableToken} of a sandbox. */
-  public boolean isStableToken(SandboxId sandbox, String purpose, String shown) {
+  public boolean isStableToken(SandboxId sandbox, String purpose, String presented) {
     return MessageDigest.isEqual(
         stableToken(sandbox, purpose).reveal().getBytes(StandardCharsets.UTF_8),
-        shown.getBytes(StandardCharsets.UTF_8));
+        presented.getBytes(StandardCharsets.UTF_8));
   }
 
   /** Verifies a token; empty if it is invalid or expired. */
   public Optional<SandboxToken> find(String text) {
     int dot = text.indexOf('.');
-    if (!text.startsWith(PREFIX) || dot < 0 || text.length() > LONGEST) {
+    if (!text.startsWith(PREFIX) || dot < 0 || text.length() > MAX_LENGTH) {
       return Optional.empty();
     }
     String claims = text.substring(PREFIX.length(), dot);
-    byte[] shown = text.substring(dot + 1).getBytes(StandardCharsets.UTF_8);
-    byte[] good = signature(claims).getBytes(StandardCharsets.UTF_8);
-    return MessageDigest.isEqual(good, shown)
+    byte[] presented = text.substring(dot + 1).getBytes(StandardCharsets.UTF_8);
+    byte[] expected = signature(claims).getBytes(StandardCharsets.UTF_8);
+    return MessageDigest.isEqual(expected, presented)
         ? read(new String(Base64.getUrlDecoder().decode(claims), StandardCharsets.US_ASCII))
         : Optional.empty();
   }
@@ -129,17 +129,17 @@ public final class SandboxTokens {
   }
 
   private byte[] secret() {
-    byte[] known = secret;
-    if (known != null) {
-      return known;
+    byte[] cached = secret;
+    if (cached != null) {
+      return cached;
     }
     lock.lock();
     try {
       Optional<String> stored = settings.get(SCOPE, SECRET);
       if (stored.isEmpty()) {
-        byte[] fresh = new byte[32];
-        RANDOM.nextBytes(fresh);
-        settings.put(SCOPE, SECRET, HexFormat.of().formatHex(fresh));
+        byte[] generated = new byte[32];
+        RANDOM.nextBytes(generated);
+        settings.put(SCOPE, SECRET, HexFormat.of().formatHex(generated));
         stored = settings.get(SCOPE, SECRET);
       }
       byte[] now = HexFormat.of().parseHex(stored.orElseThrow());

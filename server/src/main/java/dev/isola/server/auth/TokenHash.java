@@ -23,10 +23,10 @@ public final class TokenHash {
 
   /** Compares a token with all hashes, in a time that does not depend on which one matches. */
   public static boolean matchesAny(String token, Collection<String> hashes) {
-    byte[] shown = of(token).getBytes(StandardCharsets.US_ASCII);
+    byte[] presented = of(token).getBytes(StandardCharsets.US_ASCII);
     boolean found = false;
     for (String hash : hashes) {
-      found |= MessageDigest.isEqual(shown, hash.getBytes(StandardCharsets.US_ASCII));
+      found |= MessageDigest.isEqual(presented, hash.getBytes(StandardCharsets.US_ASCII));
     }
     return found;
   }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * client, so that each can detect the end of the other.
  */
 public final class OutputFeed implements AutoCloseable {
-  private static final int PIECES = 16;
+  private static final int QUEUE_SIZE = 16;
 
   /** An element of the output. */
   public sealed interface Item {
@@ -32,7 +32,7 @@ public final class OutputFeed implements AutoCloseable {
   }
 
   private final Execution execution;
-  private final BlockingQueue<Item> items = new ArrayBlockingQueue<>(PIECES);
+  private final BlockingQueue<Item> items = new ArrayBlockingQueue<>(QUEUE_SIZE);
   private final Thread reader;
 
   private OutputFeed(Execution execution) {
@@ -65,8 +65,8 @@ public final class OutputFeed implements AutoCloseable {
   }
 
   /** Waits for the next item; null if there is none within the timeout. */
-  public @Nullable Item next(Duration patience) throws InterruptedException {
-    return items.poll(patience.toNanos(), TimeUnit.NANOSECONDS);
+  public @Nullable Item next(Duration timeout) throws InterruptedException {
+    return items.poll(timeout.toNanos(), TimeUnit.NANOSECONDS);
   }
 
   @Override

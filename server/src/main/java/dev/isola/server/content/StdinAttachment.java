@@ -28,10 +28,10 @@ public final class StdinAttachment implements AutoCloseable {
    */
   public static void writeAll(Execution execution, InputStream content, boolean close)
       throws IOException {
-    try (StdinAttachment feeding = new StdinAttachment(execution)) {
-      feeding.write(content);
+    try (StdinAttachment attachment = new StdinAttachment(execution)) {
+      attachment.write(content);
       if (close) {
-        feeding.closeStdin();
+        attachment.closeStdin();
       }
     }
   }

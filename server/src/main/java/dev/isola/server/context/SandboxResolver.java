@@ -15,10 +15,10 @@ import java.util.stream.Stream;
 /** Finds sandboxes for incoming traffic and resumes those with {@code autoResume}. */
 public final class SandboxResolver {
   private final ServerContext context;
-  private final List<ReentrantLock> waking = Stream.generate(ReentrantLock::new).limit(32).toList();
+  private final List<ReentrantLock> locks = Stream.generate(ReentrantLock::new).limit(32).toList();
 
-  public SandboxResolver(ServerContext serving) {
-    this.context = serving;
+  public SandboxResolver(ServerContext context) {
+    this.context = context;
   }
 
   /**
@@ -52,7 +52,7 @@ public final class SandboxResolver {
           .sandbox(id)
           .exception();
     }
-    ReentrantLock lock = waking.get(Math.floorMod(id.hashCode(), waking.size()));
+    ReentrantLock lock = locks.get(Math.floorMod(id.hashCode(), locks.size()));
     lock.lock();
     try {
       if (isSuspended(context.engine().view(id).state())) {

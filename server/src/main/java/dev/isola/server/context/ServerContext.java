@@ -29,14 +29,14 @@ public final class ServerContext {
 
   private final AtomicReference<@Nullable Components> parts = new AtomicReference<>();
   private final CountDownLatch started = new CountDownLatch(1);
-  private final Duration patience;
+  private final Duration timeout;
 
   public ServerContext() {
     this(START_TIMEOUT);
   }
 
-  public ServerContext(Duration patience) {
-    this.patience = patience;
+  public ServerContext(Duration timeout) {
+    this.timeout = timeout;
   }
 
   public void start(Components open) {
@@ -66,7 +66,7 @@ public final class ServerContext {
       return now.get();
     }
     try {
-      boolean _ = started.await(patience.toNanos(), TimeUnit.NANOSECONDS);
+      boolean _ = started.await(timeout.toNanos(), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // the client disconnected, or the server is shutting down
     }

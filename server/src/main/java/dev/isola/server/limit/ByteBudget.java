@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * allowance of its own, so that small responses never depend on other requests.
  */
 public final class ByteBudget {
-  private static final long LEAST = 16 << 20;
-  private static final int PART_OF_HEAP = 4;
+  private static final long MIN_BYTES = 16 << 20;
+  private static final int HEAP_FRACTION = 4;
 
   private final AtomicLong left;
 
@@ -18,7 +18,7 @@ public final class ByteBudget {
 
   /** Returns a budget of a quarter of the heap. */
   public static ByteBudget ofThisProcess() {
-    return new ByteBudget(Math.max(LEAST, Runtime.getRuntime().maxMemory() / PART_OF_HEAP));
+    return new ByteBudget(Math.max(MIN_BYTES, Runtime.getRuntime().maxMemory() / HEAP_FRACTION));
   }
 
   /** Reserves bytes, all or none. */

@@ -54,18 +54,18 @@ public final class RateLimiter {
   /**
    * Acquires a permit for a request to a port of a sandbox. These have limits of their own.
    *
-   * @param known whether the request has a valid key or token for the port
+   * @param authenticated whether the request has a valid key or token for the port
    */
-  public Permit acquirePreview(String sandbox, boolean known) {
-    return previews.acquire(sandbox, known);
+  public Permit acquirePreview(String sandbox, boolean authenticated) {
+    return previews.acquire(sandbox, authenticated);
   }
 
-  private static Permit acquire(AtomicLong taken, long most, String what) {
-    if (taken.incrementAndGet() > most && most > 0) {
-      taken.decrementAndGet();
-      throw rateLimited(what + ": " + most, "end some of them, or try again in a moment", 1);
+  private static Permit acquire(AtomicLong count, long limit, String what) {
+    if (count.incrementAndGet() > limit && limit > 0) {
+      count.decrementAndGet();
+      throw rateLimited(what + ": " + limit, "end some of them, or try again in a moment", 1);
     }
-    return taken::decrementAndGet;
+    return count::decrementAndGet;
   }
 
   /** Counts a request of a key against its rate. */

@@ -10,7 +10,7 @@ import java.util.function.LongSupplier;
  * too many, so that made-up names do not consume memory.
  */
 final class TokenBuckets {
-  private static final int MOST = 10_000;
+  private static final int MAX_BUCKETS = 10_000;
   private static final double NANOS = 1e9;
 
   private static final class Bucket {
@@ -26,7 +26,7 @@ final class TokenBuckets {
       new LinkedHashMap<>(16, 0.75f, true) {
         @Override
         protected boolean removeEldestEntry(Map.Entry<String, Bucket> eldest) {
-          return size() > MOST;
+          return size() > MAX_BUCKETS;
         }
       };
 
@@ -46,7 +46,7 @@ final class TokenBuckets {
     return secondsUntilToken(name, 0);
   }
 
-  private double secondsUntilToken(String name, int taken) {
+  private double secondsUntilToken(String name, int count) {
     lock.lock();
     try {
       long now = nanoTime.getAsLong();
@@ -62,7 +62,7 @@ final class TokenBuckets {
       if (bucket.tokens < 1) {
         return (1 - bucket.tokens) / perSecond;
       }
-      bucket.tokens -= taken;
+      bucket.tokens -= count;
       return 0;
     } finally {
       lock.unlock();

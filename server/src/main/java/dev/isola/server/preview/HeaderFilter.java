@@ -21,7 +21,7 @@ final class HeaderFilter {
   private static final String SUBPROTOCOLS = "Sec-WebSocket-Protocol";
 
   /** Hop-by-hop headers. */
-  private static final Set<String> HOP =
+  private static final Set<String> HOP_BY_HOP =
       Set.of(
           "connection",
           "keep-alive",
@@ -82,9 +82,10 @@ final class HeaderFilter {
 
   /** Returns the protocol that the client asks to upgrade to, if any. */
   static Optional<String> requestedUpgrade(List<Header> headers) {
-    boolean asked = words(headers, "Connection").anyMatch(word -> word.equalsIgnoreCase("upgrade"));
+    boolean upgradeRequested =
+        words(headers, "Connection").anyMatch(word -> word.equalsIgnoreCase("upgrade"));
     return Header.first(headers, "Upgrade")
-        .filter(word -> asked && !word.toLowerCase(Locale.ROOT).startsWith("h2"));
+        .filter(word -> upgradeRequested && !word.toLowerCase(Locale.ROOT).startsWith("h2"));
   }
 
   private static Stream<String> words(List<Header> headers, String name) {
@@ -112,23 +113,23 @@ final class HeaderFilter {
   /**
    * Returns the headers that are sent to the sandbox.
    *
-   * @param ours whether a header carries a credential of this server
+   * @param ownCredential whether a header carries a credential of this server
    */
-  static List<Header> toSandbox(PreviewExchange exchange, Predicate<Header> ours) {
+  static List<Header> toSandbox(PreviewExchange exchange, Predicate<Header> ownCredential) {
     List<Header> sent = exchange.headers();
     Set<String> dropped = dropped(sent);
     List<Header> headers = new ArrayList<>();
     for (Header one : sent) {
       String name = one.name().toLowerCase(Locale.ROOT);
-      boolean keep =
+      boolean forwarded =
           !dropped.contains(name)
               && !name.startsWith("x-forwarded-")
               && !name.startsWith("x-isola-")
               && !name.equals("forwarded")
               && !name.equals("cookie")
               && !one.is(SUBPROTOCOLS)
-              && !ours.test(one);
-      if (keep) {
+              && !ownCredential.test(one);
+      if (forwarded) {
         headers.add(one);
       }
     }
@@ -166,7 +167,7 @@ final class HeaderFilter {
   }
 
   private static Set<String> dropped(List<Header> headers) {
-    Set<String> dropped = new HashSet<>(HOP);
+    Set<String> dropped = new HashSet<>(HOP_BY_HOP);
     words(headers, "Connection")
         .map(word -> word.toLowerCase(Locale.ROOT))
         .filter(word -> !word.equals("host"))

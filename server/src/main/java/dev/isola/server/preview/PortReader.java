@@ -21,12 +21,12 @@ final class PortReader {
   /**
    * Reads a line that ends with CRLF.
    *
-   * @param longest the maximum length
+   * @param maxLength the maximum length
    */
-  String line(int longest) throws IOException {
+  String line(int maxLength) throws IOException {
     ByteArrayOutputStream line = new ByteArrayOutputStream();
     for (int now = next(); now != '\r'; now = next()) {
-      if (now == '\n' || line.size() >= longest) {
+      if (now == '\n' || line.size() >= maxLength) {
         throw new MalformedResponse(
             now == '\n' ? "a line of the head does not end with CRLF" : "the head is too large");
       }
@@ -51,8 +51,8 @@ final class PortReader {
   }
 
   /** Reads available bytes, waiting for at least one; returns -1 at the end. */
-  int read(byte[] target, int most) throws IOException {
-    int length = Math.min(most, target.length);
+  int read(byte[] target, int maxBytes) throws IOException {
+    int length = Math.min(maxBytes, target.length);
     if (buffer.hasRemaining()) {
       int ready = Math.min(length, buffer.remaining());
       buffer.get(target, 0, ready);

@@ -53,19 +53,20 @@ record PreviewAuthorizer(
    */
   Optional<String> authorize(PreviewExchange exchange, SandboxId sandbox, int port) {
     List<Header> headers = exchange.headers();
-    PreviewThrottle access = exchange.throttle();
+    PreviewThrottle throttle = exchange.throttle();
     List<String> secrets = secrets(headers);
-    boolean shown = !secrets.isEmpty() || presentsExtensionToken(headers);
-    boolean looked = shown && !access.isBlocked();
+    boolean presented = !secrets.isEmpty() || presentsExtensionToken(headers);
+    boolean checked = presented && !throttle.isBlocked();
     boolean token =
         isToken(HeaderFilter.cookieTokens(headers), sandbox, port)
-            || (looked && (isToken(secrets, sandbox, port) || hasExtensionToken(headers, sandbox)));
-    Optional<ApiKey> key = looked && !token ? key(secrets) : Optional.empty();
-    if (looked && !token && key.isEmpty()) {
-      access.recordAuthFailure();
+            || (checked
+                && (isToken(secrets, sandbox, port) || hasExtensionToken(headers, sandbox)));
+    Optional<ApiKey> key = checked && !token ? key(secrets) : Optional.empty();
+    if (checked && !token && key.isEmpty()) {
+      throttle.recordAuthFailure();
     }
-    boolean known = token || key.filter(one -> one.scope().allows(Scope.USE)).isPresent();
-    access.acquire(sandbox.value(), known && !exchange.isCrossOrigin());
+    boolean authenticated = token || key.filter(one -> one.scope().allows(Scope.USE)).isPresent();
+    throttle.acquire(sandbox.value(), authenticated && !exchange.isCrossOrigin());
     if (isPublic(sandbox, port)) {
       return Optional.empty();
     }
@@ -77,16 +78,16 @@ record PreviewAuthorizer(
           .sandbox(sandbox)
           .exception();
     }
-    if (known) {
+    if (authenticated) {
       if (key.isPresent()) {
         hostAccess.check(key, sandbox.value());
       }
       return Optional.empty();
     }
-    if (shown && !looked) {
-      access.checkNotBlocked();
+    if (presented && !checked) {
+      throttle.checkNotBlocked();
     }
-    return key.isPresent() ? forbid(key.get()) : Optional.of(otherKey(headers, access, sandbox));
+    return key.isPresent() ? forbid(key.get()) : Optional.of(otherKey(headers, throttle, sandbox));
   }
 
   private Optional<String> forbid(ApiKey key) {
@@ -98,14 +99,14 @@ record PreviewAuthorizer(
   }
 
   /** Checks a key from the environment, which may have any format. Only done for private ports. */
-  private String otherKey(List<Header> headers, PreviewThrottle access, SandboxId sandbox) {
+  private String otherKey(List<Header> headers, PreviewThrottle throttle, SandboxId sandbox) {
     List<String> bearers =
         Header.values(headers, "Authorization").stream()
             .map(Credentials::bearer)
             .filter(secret -> !secret.isEmpty() && !hasServerForm(secret))
             .toList();
     if (!bearers.isEmpty()) {
-      access.checkNotBlocked();
+      throttle.checkNotBlocked();
       Optional<ApiKey> key = key(bearers);
       if (key.isPresent() && bearers.size() == 1) {
         if (!key.get().scope().allows(Scope.USE)) {
@@ -114,7 +115,7 @@ record PreviewAuthorizer(
         hostAccess.check(key, sandbox.value());
         return bearers.getFirst();
       }
-      access.recordAuthFailure();
+      throttle.recordAuthFailure();
     }
     throw unauthenticated(
         "the preview is private",
@@ -153,7 +154,7 @@ record PreviewAuthorizer(
     }
     try {
       return context.engine().view(sandbox).labels().containsKey(PublicPorts.ALL_PORTS_LABEL);
-    } catch (NotFound absent) {
+    } catch (NotFound e) {
       return false;
     }
   }
@@ -171,9 +172,9 @@ record PreviewAuthorizer(
    * reach a sandbox. Determined by its format, because otherwise a site could find out which keys
    * are valid.
    *
-   * @param shown the credential that authorized the request
+   * @param presented the credential that authorized the request
    */
-  boolean isServerCredential(Header header, Optional<String> shown) {
+  boolean isServerCredential(Header header, Optional<String> presented) {
     if (extensionCredentials.tokens().stream().anyMatch(one -> header.is(one.header()))) {
       return true;
     }
@@ -184,7 +185,7 @@ record PreviewAuthorizer(
                 ? Optional.of(header.value().strip())
                 : Optional.empty();
     return secret
-        .filter(one -> hasServerForm(one) || shown.filter(one::equals).isPresent())
+        .filter(one -> hasServerForm(one) || presented.filter(one::equals).isPresent())
         .isPresent();
   }
 }

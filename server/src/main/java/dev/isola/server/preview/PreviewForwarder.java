@@ -32,29 +32,29 @@ final class PreviewForwarder {
   private final int port;
   private final Duration timeout;
 
-  PreviewForwarder(PreviewExchange exchange, SandboxId sandbox, int port, Duration patience) {
+  PreviewForwarder(PreviewExchange exchange, SandboxId sandbox, int port, Duration timeout) {
     this.exchange = exchange;
     this.sandbox = sandbox;
     this.port = port;
-    this.timeout = patience;
+    this.timeout = timeout;
   }
 
   /**
    * Forwards the request.
    *
    * @param connection closed when this method returns, unless it became a tunnel
-   * @param ours whether a header carries a credential of this server
+   * @param ownCredential whether a header carries a credential of this server
    */
-  void forward(PortDialing.Connection connection, String target, Predicate<Header> ours)
+  void forward(PortDialing.Connection connection, String target, Predicate<Header> ownCredential)
       throws IOException {
-    boolean tunnelled = false;
+    boolean upgraded = false;
     Thread upload = null;
     try (Exchange.DisconnectWatch _ = watch()) {
       PortReader in = new PortReader(connection);
       ResponseHead head;
       try (IdleTimeout watch = new IdleTimeout(timeout)) {
         try {
-          write(connection, head(target, HeaderFilter.toSandbox(exchange, ours)));
+          write(connection, head(target, HeaderFilter.toSandbox(exchange, ownCredential)));
           if (exchange.length() != 0) {
             upload =
                 Thread.ofVirtual()
@@ -66,9 +66,9 @@ final class PreviewForwarder {
           throw failed(watch, e);
         }
       }
-      tunnelled = answer(head, in, connection);
+      upgraded = answer(head, in, connection);
     } finally {
-      if (!tunnelled) {
+      if (!upgraded) {
         connection.close();
       }
       end(upload);
@@ -80,9 +80,9 @@ final class PreviewForwarder {
    * is read.
    */
   private Exchange.DisconnectWatch watch() {
-    boolean quiet =
+    boolean idle =
         exchange.length() == 0 && HeaderFilter.requestedUpgrade(exchange.headers()).isEmpty();
-    return quiet ? exchange.interruptOnDisconnect() : () -> {};
+    return idle ? exchange.interruptOnDisconnect() : () -> {};
   }
 
   private byte[] head(String target, List<Header> headers) {
@@ -94,11 +94,11 @@ final class PreviewForwarder {
 
   private boolean answer(ResponseHead head, PortReader in, PortDialing.Connection connection)
       throws IOException {
-    boolean asked = HeaderFilter.requestedUpgrade(exchange.headers()).isPresent();
+    boolean upgradeRequested = HeaderFilter.requestedUpgrade(exchange.headers()).isPresent();
     List<Header> headers =
         new ArrayList<>(HeaderFilter.toClient(head, exchange.prefix(), exchange.header("Host")));
     if (head.isSwitchingProtocols()) {
-      if (!asked) {
+      if (!upgradeRequested) {
         throw badResponse("it switched protocols without a request to do so");
       }
       exchange.tunnel(headers, connection, in.buffered());

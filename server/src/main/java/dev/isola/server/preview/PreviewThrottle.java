@@ -22,8 +22,8 @@ public interface PreviewThrottle {
   /**
    * Acquires a permit until the request, or the tunnel it becomes, has ended.
    *
-   * @param known whether the request has a valid key or token for the port
+   * @param authenticated whether the request has a valid key or token for the port
    * @throws dev.isola.spi.error.SandboxException when the limit is reached
    */
-  void acquire(String sandbox, boolean known);
+  void acquire(String sandbox, boolean authenticated);
 }

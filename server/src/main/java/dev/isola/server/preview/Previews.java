@@ -32,36 +32,38 @@ public final class Previews {
   public static final String PARAMETER = "isola_token";
 
   private static final Duration RESPONSE_TIMEOUT = Duration.ofMinutes(2);
-  private static final String FOLDER = "/api/v1/sandboxes/";
+  private static final String SANDBOXES = "/api/v1/sandboxes/";
 
   private final ServerContext context;
   private final ApiKeys keys;
   private final PortCredentials extensionCredentials;
-  private final Duration patience;
+  private final Duration timeout;
   private final SandboxResolver resolver;
   private final ExposedPorts exposed;
   private final PreviewAuthorizer authorizer;
 
   /**
-   * @param others the credentials of other APIs
+   * @param extensionCredentials the credentials of other APIs
    */
-  public Previews(ServerContext serving, ApiKeys keys, PortCredentials others) {
-    this(serving, keys, others, RESPONSE_TIMEOUT);
+  public Previews(ServerContext context, ApiKeys keys, PortCredentials extensionCredentials) {
+    this(context, keys, extensionCredentials, RESPONSE_TIMEOUT);
   }
 
-  Previews(ServerContext serving, ApiKeys keys, PortCredentials others, Duration patience) {
-    this.context = serving;
+  Previews(
+      ServerContext context, ApiKeys keys, PortCredentials extensionCredentials, Duration timeout) {
+    this.context = context;
     this.keys = keys;
-    this.extensionCredentials = others;
-    this.patience = patience;
-    this.resolver = new SandboxResolver(serving);
-    this.exposed = new ExposedPorts(serving);
-    this.authorizer = new PreviewAuthorizer(serving, keys, new HostAccessGuard(serving), others);
+    this.extensionCredentials = extensionCredentials;
+    this.timeout = timeout;
+    this.resolver = new SandboxResolver(context);
+    this.exposed = new ExposedPorts(context);
+    this.authorizer =
+        new PreviewAuthorizer(context, keys, new HostAccessGuard(context), extensionCredentials);
   }
 
   /** Returns the path prefix of a port. */
   public static String prefix(String sandbox, int port) {
-    return FOLDER + sandbox + "/ports/" + port;
+    return SANDBOXES + sandbox + "/ports/" + port;
   }
 
   /** Returns the prefix of a path that begins with one. */
@@ -95,16 +97,18 @@ public final class Previews {
       redeemLink(exchange, sandbox, port, target);
       return;
     }
-    Optional<String> shown = authorizer.authorize(exchange, sandbox, port);
+    Optional<String> authorizedBy = authorizer.authorize(exchange, sandbox, port);
     exposed.check(sandbox, port);
     if (!exchange.method().equals("GET")) {
       exchange.setActor(
           new PreviewActor(keys, extensionCredentials).of(exchange.headers(), sandbox, port));
     }
     PortDialing.Connection connection = dial(sandbox, port);
-    new PreviewForwarder(exchange, sandbox, port, patience)
+    new PreviewForwarder(exchange, sandbox, port, timeout)
         .forward(
-            connection, target.clean(), header -> authorizer.isServerCredential(header, shown));
+            connection,
+            target.clean(),
+            header -> authorizer.isServerCredential(header, authorizedBy));
   }
 
   /**
@@ -165,13 +169,13 @@ public final class Previews {
             + (exchange.isSecure() ? "; Secure" : "");
     String clean = target.clean();
     // A path that begins with two slashes would be taken for a host.
-    String place =
+    String location =
         exchange.prefix().isEmpty() && clean.startsWith("//")
             ? "/" + clean.replaceFirst("^/+", "")
             : exchange.prefix() + clean;
     List<Header> headers =
         List.of(
-            new Header("Location", place),
+            new Header("Location", location),
             new Header("Set-Cookie", cookie),
             new Header("Referrer-Policy", "no-referrer"),
             new Header("Cache-Control", "no-store"),

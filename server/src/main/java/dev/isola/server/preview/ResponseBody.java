@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 
 /** Reads the body of a response from a sandbox. A truncated body is an error. */
 final class ResponseBody {
-  private static final int LONGEST_SIZE = 1024;
+  private static final int MAX_SIZE_LINE = 1024;
   private static final Pattern HEX = Pattern.compile("[0-9a-fA-F]{1,12}");
 
   private final PortReader in;
@@ -50,13 +50,13 @@ final class ResponseBody {
       throw new MalformedResponse("a chunk is longer than its size");
     }
     first = false;
-    String size = in.line(LONGEST_SIZE).split(";", 2)[0].strip();
+    String size = in.line(MAX_SIZE_LINE).split(";", 2)[0].strip();
     if (!HEX.matcher(size).matches()) {
       throw new MalformedResponse("a chunk has no size");
     }
     left = Long.parseLong(size, 16);
     if (left == 0) {
-      int trailers = ResponseHead.LARGEST;
+      int trailers = ResponseHead.MAX_HEAD;
       for (String line = in.line(trailers); !line.isEmpty(); line = in.line(trailers)) {
         trailers = Math.max(0, trailers - line.length() - 2); // trailers are dropped
       }

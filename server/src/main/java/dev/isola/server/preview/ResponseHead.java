@@ -12,10 +12,10 @@ import java.util.regex.Pattern;
  * a proxy or browser might interpret them differently.
  */
 record ResponseHead(int status, List<Header> headers) {
-  static final int LARGEST = 64 * 1024;
+  static final int MAX_HEAD = 64 * 1024;
 
-  private static final int MOST_HEADERS = 200;
-  private static final int MOST_INTERIM = 10;
+  private static final int MAX_HEADERS = 200;
+  private static final int MAX_INTERIM = 10;
   private static final int SWITCHING = 101;
   private static final Pattern STATUS =
       Pattern.compile("HTTP/1\\.[01] ([1-5][0-9]{2})( [^\\x00]*)?");
@@ -39,7 +39,7 @@ record ResponseHead(int status, List<Header> headers) {
 
   /** Reads a response head, skipping interim responses. */
   static ResponseHead read(PortReader in) throws IOException {
-    for (int i = 0; i <= MOST_INTERIM; i++) {
+    for (int i = 0; i <= MAX_INTERIM; i++) {
       ResponseHead head = readOne(in);
       if (head.status >= 200 || head.status == SWITCHING) {
         return head;
@@ -49,7 +49,7 @@ record ResponseHead(int status, List<Header> headers) {
   }
 
   private static ResponseHead readOne(PortReader in) throws IOException {
-    int left = LARGEST;
+    int left = MAX_HEAD;
     String first = in.line(left);
     Matcher status = STATUS.matcher(first);
     if (!status.matches()) {
@@ -60,8 +60,8 @@ record ResponseHead(int status, List<Header> headers) {
     for (String line = in.line(left); !line.isEmpty(); line = in.line(left)) {
       left = Math.max(0, left - line.length() - 2);
       headers.add(header(line));
-      if (headers.size() > MOST_HEADERS) {
-        throw new MalformedResponse("more than " + MOST_HEADERS + " headers");
+      if (headers.size() > MAX_HEADERS) {
+        throw new MalformedResponse("more than " + MAX_HEADERS + " headers");
       }
     }
     return new ResponseHead(Integer.parseInt(status.group(1)), headers);

@@ -112,16 +112,16 @@ public final class OpenApi {
   }
 
   private static Map<String, Object> parameter(Parameter parameter) {
-    Map<String, Object> described = new LinkedHashMap<>();
-    described.put("name", parameter.name());
-    described.put("in", parameter.where().name().toLowerCase(Locale.ROOT));
-    described.put("required", parameter.required());
-    described.put("description", parameter.summary());
-    described.put(
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("name", parameter.name());
+    json.put("in", parameter.where().name().toLowerCase(Locale.ROOT));
+    json.put("required", parameter.required());
+    json.put("description", parameter.summary());
+    json.put(
         "schema",
         parameter.repeatable()
             ? Map.of("type", "array", "items", parameter.shape().schema())
             : parameter.shape().schema());
-    return described;
+    return json;
   }
 }

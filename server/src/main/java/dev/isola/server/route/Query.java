@@ -48,20 +48,21 @@ public final class Query {
       Map<String, String> headers,
       List<Violation> problems) {
     for (Parameter parameter : route.parameters()) {
-      List<String> given =
+      List<String> occurrences =
           switch (parameter.where()) {
             case PATH -> one(path.get(parameter.name()));
             case QUERY -> query.getOrDefault(parameter.name(), List.of());
             case HEADER -> one(headers.get(parameter.name()));
           };
-      if (given.isEmpty() && parameter.required()) {
+      if (occurrences.isEmpty() && parameter.required()) {
         problems.add(new Violation(parameter.name(), "is missing"));
       }
-      if (given.size() > 1 && !parameter.repeatable()) {
+      if (occurrences.size() > 1 && !parameter.repeatable()) {
         problems.add(
-            new Violation(parameter.name(), "must occur once, not " + given.size() + " times"));
+            new Violation(
+                parameter.name(), "must occur once, not " + occurrences.size() + " times"));
       }
-      given.forEach(text -> parameter.check(text, problems));
+      occurrences.forEach(text -> parameter.check(text, problems));
     }
     if (!route.dialect().isNative()) {
       return; // clients of other APIs may send parameters that this server does not support
@@ -89,21 +90,21 @@ public final class Query {
             ErrorCode.INVALID_REQUEST,
             "the request is invalid: "
                 + problems.stream()
-                    .limit(MOST_NAMED)
+                    .limit(MAX_NAMED)
                     .map(Violation::toString)
                     .collect(Collectors.joining("; "))
-                + (problems.size() > MOST_NAMED
-                    ? "; and " + (problems.size() - MOST_NAMED) + " more"
+                + (problems.size() > MAX_NAMED
+                    ? "; and " + (problems.size() - MAX_NAMED) + " more"
                     : ""),
             problems.size() == 1
                 ? "correct this; /api/v1/openapi.json describes every request"
                 : "correct these; /api/v1/openapi.json describes every request");
-    for (Violation problem : problems.subList(0, Math.min(MOST_NAMED, problems.size()))) {
+    for (Violation problem : problems.subList(0, Math.min(MAX_NAMED, problems.size()))) {
       fault = fault.with(problem.field(), problem.problem());
     }
     return fault.exception();
   }
 
   /** The number of violations in an error; a large body can have many more. */
-  private static final int MOST_NAMED = 50;
+  private static final int MAX_NAMED = 50;
 }

@@ -182,7 +182,7 @@ public record Route(
         sandboxTokens);
   }
 
-  public Route handledBy(Handler doing) {
+  public Route handledBy(Handler newHandler) {
     return new Route(
         method,
         template,
@@ -192,12 +192,12 @@ public record Route(
         parameters,
         body,
         answers,
-        doing,
+        newHandler,
         dialect,
         sandboxTokens);
   }
 
-  public Route of(ApiDialect whose) {
+  public Route of(ApiDialect newDialect) {
     return new Route(
         method,
         template,
@@ -208,7 +208,7 @@ public record Route(
         body,
         answers,
         handler,
-        whose,
+        newDialect,
         sandboxTokens);
   }
 

@@ -84,8 +84,8 @@ public final class Routes {
   /**
    * Finds the route that forwards a request with this path prefix. A GET route also accepts HEAD.
    */
-  public Optional<Match> findForwarded(String asked, String path) {
-    String method = asked.equals("HEAD") ? "GET" : asked;
+  public Optional<Match> findForwarded(String requestMethod, String path) {
+    String method = requestMethod.equals("HEAD") ? "GET" : requestMethod;
     List<String> parts = parts(path);
     for (Row row : rows) {
       int known = row.parts().size() - 1;
@@ -127,14 +127,14 @@ public final class Routes {
     }
     Map<String, String> found = new LinkedHashMap<>();
     for (int i = 0; i < path.size(); i++) {
-      String wanted = template.get(i);
-      if (wanted.startsWith("{")) {
+      String segment = template.get(i);
+      if (segment.startsWith("{")) {
         Optional<String> value = percentDecode(path.get(i), false);
         if (value.isEmpty() || value.get().isEmpty()) {
           return Optional.empty();
         }
-        found.put(wanted.substring(1, wanted.length() - 1), value.get());
-      } else if (!wanted.equals(path.get(i))) {
+        found.put(segment.substring(1, segment.length() - 1), value.get());
+      } else if (!segment.equals(path.get(i))) {
         return Optional.empty();
       }
     }

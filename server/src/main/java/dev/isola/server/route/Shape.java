@@ -248,9 +248,9 @@ public sealed interface Shape {
       }
       String prefix = field.isEmpty() ? "" : field + ".";
       for (Field each : fields) {
-        Object given = map.get(each.name());
-        if (given != null) {
-          each.shape().check(prefix + each.name(), given, problems);
+        Object fieldValue = map.get(each.name());
+        if (fieldValue != null) {
+          each.shape().check(prefix + each.name(), fieldValue, problems);
         } else if (each.required()) {
           problems.add(new Violation(prefix + each.name(), "is missing"));
         }

@@ -24,15 +24,15 @@ sealed interface TerminalControl {
     } catch (MalformedJson e) {
       return new Invalid("not JSON");
     }
-    if (!(read instanceof Map<?, ?> order)) {
+    if (!(read instanceof Map<?, ?> message)) {
       return new Invalid("not an object");
     }
-    if ("resize".equals(order.get("type")) && order.size() == 3) {
-      return size(order.get("rows"), order.get("cols"));
+    if ("resize".equals(message.get("type")) && message.size() == 3) {
+      return size(message.get("rows"), message.get("cols"));
     }
-    if ("signal".equals(order.get("type")) && order.size() == 2) {
+    if ("signal".equals(message.get("type")) && message.size() == 2) {
       Optional<Signal> signal =
-          order.get("signal") instanceof String name ? Signal.parse(name) : Optional.empty();
+          message.get("signal") instanceof String name ? Signal.parse(name) : Optional.empty();
       return signal.<TerminalControl>map(SendSignal::new).orElse(new Invalid("not a signal"));
     }
     return new Invalid("unknown type or fields");

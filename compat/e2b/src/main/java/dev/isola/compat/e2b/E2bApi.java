@@ -47,8 +47,8 @@ public final class E2bApi implements ApiExtension {
   /**
    * @param images the images that templates are built from
    */
-  public E2bApi(ServerContext serving, ApiKeys keys, E2bSettings settings, ImageService images) {
-    routes = routes(serving, keys, settings, images);
+  public E2bApi(ServerContext context, ApiKeys keys, E2bSettings settings, ImageService images) {
+    routes = routes(context, keys, settings, images);
   }
 
   @Override
@@ -93,29 +93,29 @@ public final class E2bApi implements ApiExtension {
   }
 
   private static List<Route> routes(
-      ServerContext serving, ApiKeys keys, E2bSettings settings, ImageService images) {
-    E2bSandboxView described = new E2bSandboxView(serving, keys);
-    E2bTemplates templates = new E2bTemplates(serving, images, new BaseImageBuilder(images));
-    CreateRequestMapper wanted = new CreateRequestMapper(settings);
-    List<Route> building =
+      ServerContext context, ApiKeys keys, E2bSettings settings, ImageService images) {
+    E2bSandboxView view = new E2bSandboxView(context, keys);
+    E2bTemplates templates = new E2bTemplates(context, images, new BaseImageBuilder(images));
+    CreateRequestMapper mapper = new CreateRequestMapper(settings);
+    List<Route> storageRoutes =
         settings
             .storage()
             .map(
-                keep ->
+                storage ->
                     Stream.concat(
-                            new E2bTemplateRoutes(serving, keys, templates, settings)
+                            new E2bTemplateRoutes(context, keys, templates, settings)
                                 .routes().stream(),
-                            E2bVolumeRoutes.all(keep, serving, templates, settings.provider())
+                            E2bVolumeRoutes.all(storage, context, templates, settings.provider())
                                 .stream())
                         .toList())
             .orElse(List.of());
     return Stream.of(
-            building,
-            new E2bSandboxRoutes(serving, templates, wanted, described).routes(),
-            new E2bSandboxListRoutes(serving, described).routes(),
-            new E2bSnapshotRoutes(serving, templates, described).routes(),
-            new E2bMetricsRoutes(serving).routes(),
-            new EnvdRoutes(serving, keys).routes())
+            storageRoutes,
+            new E2bSandboxRoutes(context, templates, mapper, view).routes(),
+            new E2bSandboxListRoutes(context, view).routes(),
+            new E2bSnapshotRoutes(context, templates, view).routes(),
+            new E2bMetricsRoutes(context).routes(),
+            new EnvdRoutes(context, keys).routes())
         .flatMap(List::stream)
         .toList();
   }

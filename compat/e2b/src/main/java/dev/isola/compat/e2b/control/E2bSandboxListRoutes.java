@@ -24,8 +24,8 @@ import java.util.Set;
 
 /** Routes that list sandboxes, newest first by default. */
 public record E2bSandboxListRoutes(ServerContext context, E2bSandboxView view) {
-  private static final int PAGE = 100;
-  static final String NEXT = "X-Next-Token";
+  private static final int MAX_PAGE = 100;
+  static final String NEXT_TOKEN_HEADER = "X-Next-Token";
 
   public List<Route> routes() {
     return List.of(
@@ -35,7 +35,7 @@ public record E2bSandboxListRoutes(ServerContext context, E2bSandboxView view) {
         E2bSandboxRoutes.route("GET", "/v2/sandboxes", "e2bList", "Lists sandboxes.")
             .needs(Scope.READ)
             .takes(
-                Parameter.query("limit", new Shape.WholeNumber(1, PAGE), "page size"),
+                Parameter.query("limit", new Shape.WholeNumber(1, MAX_PAGE), "page size"),
                 Parameter.query(
                     "order", new Shape.Choice(List.of("asc", "desc")), "order by creation time"))
             .handledBy(exchange -> list(exchange, states(exchange))));
@@ -56,9 +56,9 @@ public record E2bSandboxListRoutes(ServerContext context, E2bSandboxView view) {
     if (exchange.query("startedAfter").isPresent()) {
       filter = filter.startedAfter(time(exchange.query("startedAfter").get()));
     }
-    int limit = exchange.query("limit").map(Integer::parseInt).orElse(PAGE);
+    int limit = exchange.query("limit").map(Integer::parseInt).orElse(MAX_PAGE);
     SandboxPage page = context.engine().list(filter, exchange.query("nextToken").orElse(""), limit);
-    page.next().ifPresent(next -> exchange.addHeader(NEXT, next));
+    page.next().ifPresent(next -> exchange.addHeader(NEXT_TOKEN_HEADER, next));
     exchange.json(
         200,
         page.entries().stream()
@@ -69,8 +69,8 @@ public record E2bSandboxListRoutes(ServerContext context, E2bSandboxView view) {
 
   private static Set<SandboxState> states(Exchange exchange) {
     Set<SandboxState> states = EnumSet.noneOf(SandboxState.class);
-    String asked = String.join(",", exchange.queries("state"));
-    for (String word : (asked.isEmpty() ? "running,paused" : asked).split(",", -1)) {
+    String requested = String.join(",", exchange.queries("state"));
+    for (String word : (requested.isEmpty() ? "running,paused" : requested).split(",", -1)) {
       switch (word) {
         case "running" -> states.add(SandboxState.RUNNING);
         case "paused" -> states.addAll(EnumSet.of(SandboxState.PAUSED, SandboxState.STOPPED));

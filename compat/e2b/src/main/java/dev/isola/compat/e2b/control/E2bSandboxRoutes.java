@@ -112,17 +112,18 @@ public record E2bSandboxRoutes(
     return route(method, "/sandboxes/{id}" + rest, name, summary);
   }
 
-  private void create(Exchange exchange, long usual) throws IOException {
+  private void create(Exchange exchange, long defaultSeconds) throws IOException {
     E2bRequestBody body = new E2bRequestBody(exchange.body());
     E2bTemplate template = templates.find(body.text("templateID").orElse(ImageService.BASE));
-    SandboxRequest order = mapper.toOrder(body, template, usual);
+    SandboxRequest request = mapper.toSandboxRequest(body, template, defaultSeconds);
     if (HostAccessGuard.mayRequestHostAccess(exchange)) {
-      order = order.withHostAccess();
+      request = request.withHostAccess();
     }
     SandboxView entry =
         context
             .engine()
-            .create(exchange.header("Idempotency-Key").map(order::withIdempotencyKey).orElse(order))
+            .create(
+                exchange.header("Idempotency-Key").map(request::withIdempotencyKey).orElse(request))
             .view();
     exchange.setSandbox(entry.id());
     exchange.json(201, view.connected(exchange, entry));
@@ -133,16 +134,16 @@ public record E2bSandboxRoutes(
     SandboxView entry = SandboxLookup.find(context, exchange);
     E2bRequestBody body = new E2bRequestBody(exchange.body());
     Duration time = CreateRequestMapper.seconds(body, "timeout", V2_TTL_SECONDS);
-    boolean asleep = E2bSandboxView.isSuspended(entry);
-    if (asleep) {
+    boolean suspended = E2bSandboxView.isSuspended(entry);
+    if (suspended) {
       resumeSandbox(entry, body.flag("memory").orElse(true));
     }
-    boolean sooner =
+    boolean expiresSooner =
         entry.expiresAt().filter(end -> end.isBefore(Instant.now().plus(time))).isPresent();
-    if (asleep || sooner) {
+    if (suspended || expiresSooner) {
       context.engine().renew(entry.id(), time);
     }
-    exchange.json(asleep ? 201 : 200, view.connected(exchange, entry));
+    exchange.json(suspended ? 201 : 200, view.connected(exchange, entry));
   }
 
   /**
@@ -172,7 +173,7 @@ public record E2bSandboxRoutes(
     }
     Engine engine = context.engine();
     boolean memory = new E2bRequestBody(exchange.body()).flag("memory").orElse(true);
-    boolean freezes =
+    boolean pausesMemory =
         engine
             .sandbox(entry.id())
             .as(Pausing.class)
@@ -180,7 +181,7 @@ public record E2bSandboxRoutes(
             .isPresent();
     engine.renew(entry.id(), PAUSED_TTL);
     try {
-      engine.pause(entry.id(), memory && freezes ? PauseKind.MEMORY : PauseKind.FILESYSTEM);
+      engine.pause(entry.id(), memory && pausesMemory ? PauseKind.MEMORY : PauseKind.FILESYSTEM);
     } catch (SandboxException e) {
       entry
           .expiresAt()

@@ -31,7 +31,7 @@ import java.util.Optional;
 /** Routes for snapshots and forks. Both contain files and no memory. */
 public record E2bSnapshotRoutes(
     ServerContext context, E2bTemplates templates, E2bSandboxView view) {
-  private static final int PAGE = 100;
+  private static final int MAX_PAGE = 100;
 
   public List<Route> routes() {
     return List.of(
@@ -43,7 +43,7 @@ public record E2bSnapshotRoutes(
                 "GET", "/snapshots", "e2bSnapshots", "Lists snapshots, newest first.")
             .needs(Scope.READ)
             .takes(
-                Parameter.query("limit", new Shape.WholeNumber(1, PAGE), "page size"),
+                Parameter.query("limit", new Shape.WholeNumber(1, MAX_PAGE), "page size"),
                 Parameter.query(
                     "nextToken",
                     new Shape.WholeNumber(0, Integer.MAX_VALUE),
@@ -81,7 +81,7 @@ public record E2bSnapshotRoutes(
     Optional<String> sandbox = exchange.query("sandboxID");
     Optional<String> name = exchange.query("name");
     int from = exchange.query("nextToken").map(Integer::parseInt).orElse(0);
-    int limit = exchange.query("limit").map(Integer::parseInt).orElse(PAGE);
+    int limit = exchange.query("limit").map(Integer::parseInt).orElse(MAX_PAGE);
     List<Snapshot> found =
         context.engine().snapshots().list().reversed().stream()
             .filter(one -> sandbox.isEmpty() || one.sandbox().equals(sandbox.get()))
@@ -90,7 +90,7 @@ public record E2bSnapshotRoutes(
             .toList();
     int to = Math.min(found.size(), from + limit);
     if (to < found.size()) {
-      exchange.addHeader(E2bSandboxListRoutes.NEXT, Integer.toString(to));
+      exchange.addHeader(E2bSandboxListRoutes.NEXT_TOKEN_HEADER, Integer.toString(to));
     }
     exchange.json(
         200, found.subList(Math.min(from, to), to).stream().map(E2bSnapshotRoutes::json).toList());

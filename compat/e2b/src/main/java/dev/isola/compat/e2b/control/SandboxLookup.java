@@ -18,12 +18,12 @@ final class SandboxLookup {
    *
    * @throws dev.isola.spi.error.NotFound also when the sandbox has ended
    */
-  static SandboxView find(ServerContext serving, Exchange exchange) {
+  static SandboxView find(ServerContext context, Exchange exchange) {
     String id = exchange.path("id");
     if (!SandboxId.isValid(id)) {
       throw unknown(id);
     }
-    SandboxView entry = serving.engine().view(new SandboxId(id));
+    SandboxView entry = context.engine().view(new SandboxId(id));
     if (entry.state() != SandboxState.RUNNING && !E2bSandboxView.isSuspended(entry)) {
       throw unknown(id);
     }

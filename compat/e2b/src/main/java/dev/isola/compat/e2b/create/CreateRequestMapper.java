@@ -33,7 +33,7 @@ public record CreateRequestMapper(E2bSettings settings) {
    * Capabilities that E2B's clients rely on. Automatic provider selection is limited to providers
    * that have them.
    */
-  private static final Requirements EXPECTED =
+  private static final Requirements REQUIRED_CAPABILITIES =
       Requirements.capabilities(
           Terminals.class, Watching.class, PortDialing.class, Attaching.class);
 
@@ -42,14 +42,15 @@ public record CreateRequestMapper(E2bSettings settings) {
   /**
    * Maps a create request.
    *
-   * @param usual the lifetime in seconds when the body does not set one
+   * @param defaultSeconds the lifetime in seconds when the body does not set one
    */
-  public SandboxRequest toOrder(E2bRequestBody body, E2bTemplate template, long usual) {
+  public SandboxRequest toSandboxRequest(
+      E2bRequestBody body, E2bTemplate template, long defaultSeconds) {
     E2bRequestBody network = body.object("network").orElse(new E2bRequestBody(Map.of()));
-    Network reached = network(network, body);
+    Network resolved = network(network, body);
     Map<String, String> labels = new LinkedHashMap<>(metadata(body));
     labels.put(E2bLabels.TEMPLATE, template.id());
-    if (reached.mode().filter(mode -> mode != NetworkMode.NONE).isPresent()) {
+    if (resolved.mode().filter(mode -> mode != NetworkMode.NONE).isPresent()) {
       labels.put(E2bLabels.INTERNET, "true");
     }
     labels.put(
@@ -63,7 +64,7 @@ public record CreateRequestMapper(E2bSettings settings) {
             .env(template.env())
             .env(body.map("envVars"))
             .limits(limits(template))
-            .network(reached);
+            .network(resolved);
     if (template.image().isPresent()) {
       spec.image(template.image().get())
           .user(template.user())
@@ -77,18 +78,18 @@ public record CreateRequestMapper(E2bSettings settings) {
     }
     CreateRequest request =
         CreateRequest.of(spec.build(), ProviderNames.canonical(settings.provider()))
-            .with(lifecycle(body, usual));
+            .with(lifecycle(body, defaultSeconds));
     boolean auto = request.placement().provider().equals(ProviderPreference.AUTO);
-    return SandboxRequest.of(auto ? request.requiring(EXPECTED) : request)
+    return SandboxRequest.of(auto ? request.requiring(REQUIRED_CAPABILITIES) : request)
         .withLabels(labels)
         .withStartup(TemplateStartup.of(template, request.spec()));
   }
 
-  private static Lifecycle lifecycle(E2bRequestBody body, long usual) {
-    ExpiryAction paused =
+  private static Lifecycle lifecycle(E2bRequestBody body, long defaultSeconds) {
+    ExpiryAction pauseAction =
         body.flag("autoPauseMemory").orElse(true) ? ExpiryAction.PAUSE : ExpiryAction.STOP;
-    return Lifecycle.ttl(seconds(body, "timeout", usual))
-        .withWhenExpired(body.flag("autoPause").orElse(false) ? paused : ExpiryAction.DESTROY)
+    return Lifecycle.ttl(seconds(body, "timeout", defaultSeconds))
+        .withWhenExpired(body.flag("autoPause").orElse(false) ? pauseAction : ExpiryAction.DESTROY)
         .withAutoResume(
             body.object("autoResume").flatMap(one -> one.flag("enabled")).orElse(false));
   }
@@ -125,8 +126,8 @@ public record CreateRequestMapper(E2bSettings settings) {
     return Egress.of(rules, access).network(settings.network());
   }
 
-  public static Duration seconds(E2bRequestBody body, String field, long usual) {
-    long seconds = body.wholeNumber(field).orElse(usual);
+  public static Duration seconds(E2bRequestBody body, String field, long defaultSeconds) {
+    long seconds = body.wholeNumber(field).orElse(defaultSeconds);
     if (seconds < 0 || seconds > Duration.ofDays(3650).toSeconds()) {
       throw E2bRequestBody.invalidField(field, "must be a number of seconds from 0 to 3650 days");
     }

@@ -18,7 +18,7 @@ import java.util.Map;
  */
 record Egress(boolean internet, boolean denies) {
   private static final String EVERYTHING = "0.0.0.0/0";
-  private static final List<String> REFUSED =
+  private static final List<String> UNSUPPORTED =
       List.of("allowOut", "rules", "egressProxy", "dnsServers");
 
   /**
@@ -27,15 +27,15 @@ record Egress(boolean internet, boolean denies) {
    * @param access the older {@code allow_internet_access} flag
    */
   static Egress of(E2bRequestBody rules, boolean access) {
-    for (String name : REFUSED) {
-      boolean said =
+    for (String name : UNSUPPORTED) {
+      boolean present =
           switch (rules.fields().get(name)) {
             case null -> false;
             case List<?> list -> !list.isEmpty();
             case Map<?, ?> map -> !map.isEmpty();
             default -> true;
           };
-      if (said) {
+      if (present) {
         throw unsupported(name);
       }
     }
@@ -46,16 +46,16 @@ record Egress(boolean internet, boolean denies) {
   /**
    * Returns the network that enforces these rules.
    *
-   * @param given the network mode of sandboxes that may reach the internet
+   * @param allowedMode the network mode of sandboxes that may reach the internet
    */
-  Network network(NetworkMode given) {
-    if (!internet || (denies && given == NetworkMode.NONE)) {
+  Network network(NetworkMode allowedMode) {
+    if (!internet || (denies && allowedMode == NetworkMode.NONE)) {
       return Network.of(NetworkMode.NONE);
     }
     if (denies) {
       throw unsupported("denyOut");
     }
-    return given == NetworkMode.NONE ? Network.DEFAULT : Network.of(given);
+    return allowedMode == NetworkMode.NONE ? Network.DEFAULT : Network.of(allowedMode);
   }
 
   private static SandboxException unsupported(String name) {

@@ -20,10 +20,10 @@ final class EnvdInput {
    * @throws SandboxException when the process does not accept input of that kind
    */
   static byte[] of(ConnectMessage input, ExecutionInfo info) {
-    Optional<byte[]> typed = input.bytes("pty");
+    Optional<byte[]> terminalInput = input.bytes("pty");
     boolean terminal = info.terminal().isPresent();
-    if (typed.isPresent() != terminal) {
-      throw refused(
+    if (terminalInput.isPresent() != terminal) {
+      throw conflict(
           terminal
               ? "the process has a terminal: send pty instead of stdin"
               : "the process has no terminal: send stdin instead of pty");
@@ -31,20 +31,20 @@ final class EnvdInput {
     if (!info.stdinOpen()) {
       throw closed();
     }
-    return typed
+    return terminalInput
         .or(() -> input.bytes("stdin"))
         .orElseThrow(() -> ConnectMessage.invalid("the message contains neither stdin nor pty"));
   }
 
   static void write(Execution execution, byte[] bytes) throws IOException {
-    try (StdinAttachment feeding = new StdinAttachment(execution)) {
-      write(feeding, bytes);
+    try (StdinAttachment attachment = new StdinAttachment(execution)) {
+      write(attachment, bytes);
     }
   }
 
-  static void write(StdinAttachment feeding, byte[] bytes) throws IOException {
+  static void write(StdinAttachment attachment, byte[] bytes) throws IOException {
     try {
-      feeding.write(new ByteArrayInputStream(bytes));
+      attachment.write(new ByteArrayInputStream(bytes));
     } catch (SandboxException e) {
       // Reports the state of the process; clients would take ILLEGAL_STATE for the state of the
       // sandbox.
@@ -53,10 +53,10 @@ final class EnvdInput {
   }
 
   private static SandboxException closed() {
-    return refused("the process was started without stdin, or its stdin is closed");
+    return conflict("the process was started without stdin, or its stdin is closed");
   }
 
-  private static SandboxException refused(String what) {
+  private static SandboxException conflict(String what) {
     return Fault.of(ErrorCode.CONFLICT, what, "").exception();
   }
 }

@@ -95,7 +95,7 @@ record EnvdStatusRoutes(ServerContext context, ApiKeys keys, SandboxAccess acces
     UsageReporting reporting =
         access.requireCapability(access.sandbox(exchange), UsageReporting.class);
     UsageReporting.Usage before = reporting.usage();
-    long begun = System.nanoTime();
+    long startNanos = System.nanoTime();
     Thread.sleep(SAMPLE);
     UsageReporting.Usage now = reporting.usage();
     double busy = now.cpuTime().minus(before.cpuTime()).toNanos();
@@ -103,7 +103,7 @@ record EnvdStatusRoutes(ServerContext context, ApiKeys keys, SandboxAccess acces
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("ts", Instant.now().getEpochSecond());
     json.put("cpu_count", (long) Math.max(1, Math.ceil(limits.cpu())));
-    json.put("cpu_used_pct", Math.round(1000 * busy / (System.nanoTime() - begun)) / 10.0);
+    json.put("cpu_used_pct", Math.round(1000 * busy / (System.nanoTime() - startNanos)) / 10.0);
     json.put("mem_total", limits.memoryMb() * MIB);
     json.put("mem_total_mib", limits.memoryMb());
     json.put("mem_used", now.memoryBytes());

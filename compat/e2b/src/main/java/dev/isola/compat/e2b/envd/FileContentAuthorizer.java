@@ -25,14 +25,14 @@ record FileContentAuthorizer(
    * Limits on the search for the sandbox of a signed URL, because the request is not yet
    * authenticated: the number of pages per search and the number of concurrent searches.
    */
-  private static final int MOST_PAGES = 20;
+  private static final int MAX_PAGES = 20;
 
-  private static final int AT_ONCE = 2;
-  private static final SandboxListFilter LIVING =
+  private static final int MAX_SEARCHES = 2;
+  private static final SandboxListFilter ACTIVE =
       SandboxListFilter.ALL.states(SandboxState.RUNNING, SandboxState.PAUSED, SandboxState.STOPPED);
 
-  FileContentAuthorizer(ServerContext serving, ApiKeys keys) {
-    this(serving, keys, InstantSource.system(), new Semaphore(AT_ONCE));
+  FileContentAuthorizer(ServerContext context, ApiKeys keys) {
+    this(context, keys, InstantSource.system(), new Semaphore(MAX_SEARCHES));
   }
 
   /**
@@ -84,8 +84,8 @@ record FileContentAuthorizer(
 
   private Optional<SandboxId> signedBy(UrlSignature signature) {
     String cursor = "";
-    for (int pages = 0; pages < MOST_PAGES; pages++) {
-      SandboxPage page = context.engine().list(LIVING, cursor, SandboxPage.MAX_LIMIT);
+    for (int pages = 0; pages < MAX_PAGES; pages++) {
+      SandboxPage page = context.engine().list(ACTIVE, cursor, SandboxPage.MAX_LIMIT);
       for (SandboxView entry : page.entries()) {
         if (signature.isValidFor(
             keys.tokens().stableToken(entry.id(), E2bCredentials.ENVD).reveal())) {

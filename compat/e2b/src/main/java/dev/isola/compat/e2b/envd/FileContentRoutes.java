@@ -36,22 +36,22 @@ record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access)
   private static final String SANDBOX_FILES = EnvdRoutes.PREFIX + "{id}/files";
   private static final String SIGNED_FILES = "/files";
   private static final int BUFFER = 64 * 1024;
-  private static final int LITTLE = 256 * 1024;
+  private static final int MAX_DRAINED = 256 * 1024;
 
-  FileContentRoutes(ServerContext serving, ApiKeys keys, SandboxAccess inside) {
-    this(new FileContentAuthorizer(serving, keys), inside);
+  FileContentRoutes(ServerContext context, ApiKeys keys, SandboxAccess inside) {
+    this(new FileContentAuthorizer(context, keys), inside);
   }
 
   List<Route> routes() {
     return List.of(
         reading(SANDBOX_FILES, "envdReadFile")
-            .handledBy(exchange -> read(exchange, admitted(exchange, READ))),
+            .handledBy(exchange -> read(exchange, authorizedUser(exchange, READ))),
         writing(SANDBOX_FILES, "envdWriteFiles")
-            .handledBy(exchange -> write(exchange, this::admitted)),
+            .handledBy(exchange -> write(exchange, this::authorizedUser)),
         reading(SIGNED_FILES, "readSignedFile")
-            .handledBy(exchange -> read(exchange, found(exchange, READ))),
+            .handledBy(exchange -> read(exchange, signingUser(exchange, READ))),
         writing(SIGNED_FILES, "writeSignedFiles")
-            .handledBy(exchange -> write(exchange, this::found)));
+            .handledBy(exchange -> write(exchange, this::signingUser)));
   }
 
   private static final String READ = UrlSignature.READ;
@@ -72,13 +72,13 @@ record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access)
         .answers(Response.of("application/json", "the files that were written"));
   }
 
-  private SandboxAccess.SandboxUser admitted(Exchange exchange, String operation) {
+  private SandboxAccess.SandboxUser authorizedUser(Exchange exchange, String operation) {
     SandboxId id = SandboxAccess.id(exchange);
     authorizer.authorize(exchange, id, operation);
     return sandboxUser(exchange, id);
   }
 
-  private SandboxAccess.SandboxUser found(Exchange exchange, String operation) {
+  private SandboxAccess.SandboxUser signingUser(Exchange exchange, String operation) {
     SandboxId id = authorizer.findSigner(exchange, operation);
     exchange.setSandbox(id);
     return sandboxUser(exchange, id);
@@ -89,9 +89,9 @@ record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access)
         access.sandbox(id), exchange.query("username").filter(name -> !name.isEmpty()));
   }
 
-  private static void read(Exchange exchange, SandboxAccess.SandboxUser guest) throws IOException {
-    FileSystem files = guest.files();
-    String path = guest.home().absolute(exchange.query("path").orElse(""));
+  private static void read(Exchange exchange, SandboxAccess.SandboxUser user) throws IOException {
+    FileSystem files = user.files();
+    String path = user.home().absolute(exchange.query("path").orElse(""));
     FileInfo info = files.stat(path);
     if (info.type() == FileType.FOLDER) {
       throw Fault.of(ErrorCode.IS_A_FOLDER, "path '" + path + "' is a directory", "").exception();
@@ -99,22 +99,22 @@ record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access)
     Map<String, String> headers = new LinkedHashMap<>();
     headers.put("Accept-Ranges", "bytes");
     headers.put("Vary", "Accept-Encoding");
-    headers.put("Content-Disposition", "inline; filename=\"" + plain(info.name()) + "\"");
+    headers.put("Content-Disposition", "inline; filename=\"" + asciiName(info.name()) + "\"");
     Optional<ByteRange> range = ByteRange.of(exchange.header("Range"));
     if (range.isPresent()) {
       ByteRange.Part part = range.get().within(info.size());
       headers.put("Content-Range", part.header());
       headers.put("Content-Length", Long.toString(part.length()));
-      ReadRange wanted = new ReadRange(part.first(), part.length());
-      FileResponse.send(exchange, 206, BYTES, files.read(path, wanted), headers);
+      ReadRange readRange = new ReadRange(part.first(), part.length());
+      FileResponse.send(exchange, 206, BYTES, files.read(path, readRange), headers);
     } else {
       // A large file is sent with the length it had a moment ago, even if it has grown since.
-      ReadRange wanted = info.size() > BUFFER ? new ReadRange(0, info.size()) : ReadRange.ALL;
-      sendWhole(exchange, files.read(path, wanted), info.size(), headers);
+      ReadRange readRange = info.size() > BUFFER ? new ReadRange(0, info.size()) : ReadRange.ALL;
+      sendWhole(exchange, files.read(path, readRange), info.size(), headers);
     }
   }
 
-  private static String plain(String name) {
+  private static String asciiName(String name) {
     return name.replaceAll("[^ -~]|[\"\\\\]", "_");
   }
 
@@ -126,9 +126,9 @@ record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access)
   private static void sendWhole(
       Exchange exchange, InputStream content, long size, Map<String, String> headers)
       throws IOException {
-    boolean pack =
+    boolean compress =
         exchange.header("Accept-Encoding").filter(text -> text.strip().equals("gzip")).isPresent();
-    if (pack && size > 0) {
+    if (compress && size > 0) {
       headers.put("Content-Encoding", "gzip");
       try (content;
           OutputStream out = new GZIPOutputStream(exchange.begin(200, BYTES, headers), BUFFER)) {
@@ -155,13 +155,13 @@ record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access)
   }
 
   private static void write(
-      Exchange exchange, BiFunction<Exchange, String, SandboxAccess.SandboxUser> who)
+      Exchange exchange, BiFunction<Exchange, String, SandboxAccess.SandboxUser> userOf)
       throws IOException {
     try {
-      exchange.json(200, new FileUpload(exchange, who.apply(exchange, WRITE)).receive());
+      exchange.json(200, new FileUpload(exchange, userOf.apply(exchange, WRITE)).receive());
     } catch (SandboxException e) {
       // A client that is still sending would not see the response.
-      exchange.content().readNBytes(LITTLE);
+      exchange.content().readNBytes(MAX_DRAINED);
       throw e;
     }
   }

@@ -19,18 +19,18 @@ import java.util.function.ToLongFunction;
  * again after it has been booted again.
  */
 final class HomeDirectories {
-  private static final int MOST = 10_000;
+  private static final int MAX_CACHED = 10_000;
   private static final Duration LOOKUP_TIMEOUT = Duration.ofSeconds(10);
 
   private record Key(SandboxId sandbox, long waking, Optional<String> user) {}
 
   private final ToLongFunction<SandboxId> boots;
   private final ReentrantLock lock = new ReentrantLock();
-  private final Map<Key, UserHome> known =
+  private final Map<Key, UserHome> cache =
       new LinkedHashMap<>(64, 0.75f, true) {
         @Override
         protected boolean removeEldestEntry(Map.Entry<Key, UserHome> eldest) {
-          return size() > MOST;
+          return size() > MAX_CACHED;
         }
       };
 
@@ -50,7 +50,7 @@ final class HomeDirectories {
     Key key = new Key(sandbox.id(), boots.applyAsLong(sandbox.id()), user);
     lock.lock();
     try {
-      UserHome home = known.get(key);
+      UserHome home = cache.get(key);
       if (home != null) {
         return home;
       }
@@ -60,7 +60,7 @@ final class HomeDirectories {
     UserHome found = lookUp(sandbox, user);
     lock.lock();
     try {
-      known.put(key, found);
+      cache.put(key, found);
     } finally {
       lock.unlock();
     }
@@ -72,11 +72,11 @@ final class HomeDirectories {
    * sandbox; for a named user, in the home directory.
    */
   private static UserHome lookUp(Sandbox sandbox, Optional<String> user) {
-    Command question =
+    Command command =
         Command.argv("/bin/sh", "-c", "echo \"$HOME\"; echo \"$USER\"; pwd")
             .withTimeout(LOOKUP_TIMEOUT);
-    ExecResult answer = sandbox.run(user.map(question::withUser).orElse(question));
-    List<String> lines = answer.stdout().text().lines().toList();
+    ExecResult result = sandbox.run(user.map(command::withUser).orElse(command));
+    List<String> lines = result.stdout().text().lines().toList();
     if (lines.size() != 3 || !lines.getFirst().startsWith("/")) {
       throw Fault.of(
               ErrorCode.NOT_IMPLEMENTED,

@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
  */
 final class Multipart {
   private static final int BUFFER = 64 * 1024;
-  private static final int LARGEST_HEAD = 16 * 1024;
+  private static final int MAX_HEADERS = 16 * 1024;
   private static final Pattern BOUNDARY =
       Pattern.compile(";\\s*boundary=(?:\"([^\"]{1,200})\"|([^\\s;\"]{1,200}))");
   private static final Pattern NAME = Pattern.compile(";\\s*name=\"([^\"]*)\"");
@@ -71,7 +71,7 @@ final class Multipart {
     int size = 0;
     for (String line = line(); !line.isEmpty(); line = line()) {
       size += line.length();
-      if (size > LARGEST_HEAD) {
+      if (size > MAX_HEADERS) {
         throw ConnectMessage.invalid("the headers of a form part are too large");
       }
       if (line.regionMatches(true, 0, "content-disposition:", 0, 20)) {
@@ -108,7 +108,7 @@ final class Multipart {
     ByteArrayOutputStream line = new ByteArrayOutputStream();
     while (true) {
       if (from == to && !fill()) {
-        throw cutOff();
+        throw truncated();
       }
       byte next = buffer[from++];
       if (next == '\n') {
@@ -116,13 +116,13 @@ final class Multipart {
         return text.endsWith("\r") ? text.substring(0, text.length() - 1) : text;
       }
       line.write(next);
-      if (line.size() > LARGEST_HEAD) {
+      if (line.size() > MAX_HEADERS) {
         throw ConnectMessage.invalid("the headers of a form part are too large");
       }
     }
   }
 
-  private static EOFException cutOff() {
+  private static EOFException truncated() {
     return new EOFException("the form is truncated");
   }
 
@@ -143,7 +143,7 @@ final class Multipart {
     }
     while (to - from < delimiter.length) {
       if (!fill()) {
-        throw cutOff();
+        throw truncated();
       }
     }
     int end = delimiterAt();

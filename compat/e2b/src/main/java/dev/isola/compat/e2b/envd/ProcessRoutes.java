@@ -44,8 +44,8 @@ record ProcessRoutes(SandboxAccess access) {
         CALLS.streaming("Connect", "Streams the events of a running process.", this::connect),
         CALLS.unary("List", "Lists running processes.", this::list),
         CALLS.unary("Update", "Resizes a terminal.", this::update),
-        CALLS.unary("SendInput", "Writes to the stdin of a process.", this::input),
-        CALLS.streaming("StreamInput", "Streams input to a process.", this::inputs),
+        CALLS.unary("SendInput", "Writes to the stdin of a process.", this::sendInput),
+        CALLS.streaming("StreamInput", "Streams input to a process.", this::streamInput),
         CALLS.unary("SendSignal", "Sends a signal to a process.", this::signal),
         CALLS.unary("CloseStdin", "Closes the stdin of a process.", this::close));
   }
@@ -116,7 +116,7 @@ record ProcessRoutes(SandboxAccess access) {
   private ConnectService.Streaming.ResponseStream connect(Exchange exchange) throws IOException {
     ConnectMessage message = ConnectStream.readSingle(exchange);
     Sandbox sandbox = access.sandbox(exchange);
-    Execution execution = attached(sandbox, info(sandbox, message, true));
+    Execution execution = attach(sandbox, info(sandbox, message, true));
     ProcessEvents events =
         new ProcessEvents(sandbox, execution, false, keepaliveInterval(exchange));
     return () -> events.send(exchange);
@@ -127,13 +127,13 @@ record ProcessRoutes(SandboxAccess access) {
     for (ExecutionInfo info :
         access.requireCapability(access.sandbox(exchange), Attaching.class).executions()) {
       if (info.running()) {
-        processes.add(described(info));
+        processes.add(describe(info));
       }
     }
     return Map.of("processes", processes);
   }
 
-  private static Map<String, Object> described(ExecutionInfo info) {
+  private static Map<String, Object> describe(ExecutionInfo info) {
     Map<String, Object> config = new LinkedHashMap<>();
     config.put("cmd", info.argv().isEmpty() ? "" : info.argv().getFirst());
     config.put("args", info.argv().stream().skip(1).toList());
@@ -147,7 +147,7 @@ record ProcessRoutes(SandboxAccess access) {
   }
 
   private Map<String, ?> update(Exchange exchange, ConnectMessage message) {
-    try (Execution execution = attached(exchange, message)) {
+    try (Execution execution = attach(exchange, message)) {
       if (!(execution instanceof Terminal terminal)) {
         throw ConnectMessage.invalid("the process has no terminal");
       }
@@ -156,29 +156,30 @@ record ProcessRoutes(SandboxAccess access) {
     return Map.of();
   }
 
-  private Map<String, ?> input(Exchange exchange, ConnectMessage message) throws IOException {
+  private Map<String, ?> sendInput(Exchange exchange, ConnectMessage message) throws IOException {
     Sandbox sandbox = access.sandbox(exchange);
     ExecutionInfo info = info(sandbox, message, false);
     byte[] bytes = EnvdInput.of(message.requiredMessage("input"), info);
-    try (Execution execution = attached(sandbox, info)) {
+    try (Execution execution = attach(sandbox, info)) {
       EnvdInput.write(execution, bytes);
     }
     return Map.of();
   }
 
   /** Reads a message that names the process and then messages with input; sends one response. */
-  private ConnectService.Streaming.ResponseStream inputs(Exchange exchange) throws IOException {
+  private ConnectService.Streaming.ResponseStream streamInput(Exchange exchange)
+      throws IOException {
     ConnectMessage first = ConnectStream.readFirst(exchange);
     Sandbox sandbox = access.sandbox(exchange);
     ExecutionInfo info = info(sandbox, first.requiredMessage("start"), false);
-    try (Execution execution = attached(sandbox, info);
-        StdinAttachment feeding = new StdinAttachment(execution)) {
+    try (Execution execution = attach(sandbox, info);
+        StdinAttachment attachment = new StdinAttachment(execution)) {
       for (Optional<ConnectMessage> next = ConnectStream.read(exchange.content());
           next.isPresent();
           next = ConnectStream.read(exchange.content())) {
         Optional<ConnectMessage> data = next.get().message("data");
         if (data.isPresent()) {
-          EnvdInput.write(feeding, EnvdInput.of(data.get().requiredMessage("input"), info));
+          EnvdInput.write(attachment, EnvdInput.of(data.get().requiredMessage("input"), info));
         }
       }
     }
@@ -199,7 +200,7 @@ record ProcessRoutes(SandboxAccess access) {
     Signal signal =
         Signal.parse(name.replaceFirst("^SIGNAL_", ""))
             .orElseThrow(() -> ConnectMessage.invalid("the signal is unknown"));
-    try (Execution execution = attached(exchange, message)) {
+    try (Execution execution = attach(exchange, message)) {
       if (signal.equals(Signal.KILL)) {
         execution.kill();
         execution.await(KILL_TIMEOUT);
@@ -211,7 +212,7 @@ record ProcessRoutes(SandboxAccess access) {
   }
 
   private Map<String, ?> close(Exchange exchange, ConnectMessage message) throws IOException {
-    try (Execution execution = attached(exchange, message)) {
+    try (Execution execution = attach(exchange, message)) {
       if (execution instanceof Terminal) {
         throw Fault.of(
                 ErrorCode.OUTCOME_UNKNOWN,
@@ -224,13 +225,13 @@ record ProcessRoutes(SandboxAccess access) {
     return Map.of();
   }
 
-  private Execution attached(Exchange exchange, ConnectMessage message) {
+  private Execution attach(Exchange exchange, ConnectMessage message) {
     Sandbox sandbox = access.sandbox(exchange);
-    return attached(sandbox, info(sandbox, message, false));
+    return attach(sandbox, info(sandbox, message, false));
   }
 
   /** Attaches at the end of the output. */
-  private Execution attached(Sandbox sandbox, ExecutionInfo info) {
+  private Execution attach(Sandbox sandbox, ExecutionInfo info) {
     return access.requireCapability(sandbox, Attaching.class).attach(info.id(), info.endOffset());
   }
 
@@ -240,12 +241,12 @@ record ProcessRoutes(SandboxAccess access) {
    * @param ended whether recently ended processes are included
    */
   private ExecutionInfo info(Sandbox sandbox, ConnectMessage message, boolean ended) {
-    ConnectMessage wanted = message.requiredMessage("process");
-    Optional<Long> pid = wanted.wholeNumber("pid");
-    Optional<String> tag = wanted.text("tag");
+    ConnectMessage selector = message.requiredMessage("process");
+    Optional<Long> pid = selector.wholeNumber("pid");
+    Optional<String> tag = selector.text("tag");
     Instant since = Instant.now().minus(RECONNECT_WINDOW);
     return access.requireCapability(sandbox, Attaching.class).executions().stream()
-        .filter(one -> one.running() || (ended && isSince(since, one)))
+        .filter(one -> one.running() || (ended && hasEndedSince(since, one)))
         .filter(
             one ->
                 pid.isPresent() ? one.pid() == pid.get() : tag.isPresent() && one.tag().equals(tag))
@@ -262,7 +263,7 @@ record ProcessRoutes(SandboxAccess access) {
   }
 
   /** Returns whether the process has ended, and not before the given instant. */
-  static boolean isSince(Instant moment, ExecutionInfo info) {
+  static boolean hasEndedSince(Instant moment, ExecutionInfo info) {
     return info.endedAt().filter(end -> !end.isBefore(moment)).isPresent();
   }
 }

@@ -21,13 +21,13 @@ final class SandboxAccess {
   private static final String BASIC = "Basic ";
 
   private final ServerContext context;
-  private final SandboxResolver waking;
+  private final SandboxResolver resolver;
   private final HomeDirectories homes;
 
-  SandboxAccess(ServerContext serving) {
-    this.context = serving;
-    homes = new HomeDirectories(id -> serving.engine().bootGeneration(id));
-    waking = new SandboxResolver(serving);
+  SandboxAccess(ServerContext context) {
+    this.context = context;
+    homes = new HomeDirectories(id -> context.engine().bootGeneration(id));
+    resolver = new SandboxResolver(context);
   }
 
   /** A user in a sandbox. */
@@ -44,7 +44,7 @@ final class SandboxAccess {
   }
 
   Sandbox sandbox(SandboxId id) {
-    return waking.resolve(id);
+    return resolver.resolve(id);
   }
 
   static SandboxId id(Exchange exchange) {

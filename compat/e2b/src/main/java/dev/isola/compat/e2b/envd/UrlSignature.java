@@ -30,9 +30,9 @@ record UrlSignature(
     return exchange
         .query("signature")
         .map(
-            shown ->
+            value ->
                 new UrlSignature(
-                    shown,
+                    value,
                     exchange.query("path").orElse(""),
                     operation,
                     exchange.query("username").orElse(""),

@@ -17,17 +17,17 @@ record UserHome(String user, String home, String folder) {
     if (path.indexOf('\0') >= 0) {
       throw ConnectMessage.invalid("a path contains a NUL character");
     }
-    String whole;
+    String joined;
     if (path.equals("~") || path.startsWith("~/")) {
-      whole = home + path.substring(1);
+      joined = home + path.substring(1);
     } else {
-      whole = path.startsWith("/") ? path : folder + "/" + path;
+      joined = path.startsWith("/") ? path : folder + "/" + path;
     }
-    return clean(whole);
+    return normalize(joined);
   }
 
   /** Removes empty segments, {@code .} and {@code ..}. */
-  private static String clean(String path) {
+  private static String normalize(String path) {
     Deque<String> parts = new ArrayDeque<>();
     for (String part : path.split("/", -1)) {
       switch (part) {

@@ -24,15 +24,15 @@ record WatchEvents(Watch watch, String folder, Optional<FileEntries> entries)
    *
    * @throws dev.isola.spi.error.Conflict when changes were lost
    */
-  Optional<Map<String, Object>> next(Duration patience) {
-    Optional<FileChange> change = watch.next(patience);
+  Optional<Map<String, Object>> next(Duration timeout) {
+    Optional<FileChange> change = watch.next(timeout);
     if (change.isEmpty() || change.get().kind() == FileChange.Kind.ROOT_GONE) {
       return Optional.empty();
     }
     Map<String, Object> event = new LinkedHashMap<>();
     String path = change.get().path();
     event.put("name", path.startsWith(folder + "/") ? path.substring(folder.length() + 1) : path);
-    event.put("type", "EVENT_TYPE_" + word(change.get().kind()));
+    event.put("type", "EVENT_TYPE_" + eventType(change.get().kind()));
     entries.flatMap(all -> entry(all, path)).ifPresent(entry -> event.put("entry", entry));
     return Optional.of(event);
   }
@@ -49,7 +49,7 @@ record WatchEvents(Watch watch, String folder, Optional<FileEntries> entries)
     }
   }
 
-  private static String word(FileChange.Kind kind) {
+  private static String eventType(FileChange.Kind kind) {
     return switch (kind) {
       case CREATED, MOVED_TO -> "CREATE";
       case MODIFIED -> "WRITE";

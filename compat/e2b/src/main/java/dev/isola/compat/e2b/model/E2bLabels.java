@@ -46,15 +46,15 @@ public final class E2bLabels {
 
   /** Returns the labels that the client set. */
   public static Map<String, String> metadata(SandboxView entry) {
-    Map<String, String> theirs = new LinkedHashMap<>();
+    Map<String, String> clientLabels = new LinkedHashMap<>();
     entry
         .labels()
         .forEach(
             (name, value) -> {
               if (!name.startsWith(RESERVED_PREFIX)) {
-                theirs.put(name, value);
+                clientLabels.put(name, value);
               }
             });
-    return theirs;
+    return clientLabels;
   }
 }

@@ -81,15 +81,15 @@ public record E2bRequestBody(Map<String, Object> fields) {
     return Query.invalid(List.of(new Violation(field, problem)));
   }
 
-  private <T> Optional<T> of(String name, Class<T> kind, String called) {
+  private <T> Optional<T> of(String name, Class<T> type, String expected) {
     Object value = fields.get(name);
     if (value == null) {
       return Optional.empty();
     }
-    if (!kind.isInstance(value)) {
-      throw invalidField(name, "must be " + called);
+    if (!type.isInstance(value)) {
+      throw invalidField(name, "must be " + expected);
     }
-    return Optional.of(kind.cast(value));
+    return Optional.of(type.cast(value));
   }
 
   private static Map<String, Object> named(Map<?, ?> map) {

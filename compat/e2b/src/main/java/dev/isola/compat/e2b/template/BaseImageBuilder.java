@@ -17,37 +17,37 @@ import org.jspecify.annotations.Nullable;
  * request that would wait too long fails with the time after which to retry.
  */
 public final class BaseImageBuilder {
-  private static final Duration PATIENCE = Duration.ofSeconds(45);
-  private static final String AGAIN_SECONDS = "20";
+  private static final Duration WAIT_TIMEOUT = Duration.ofSeconds(45);
+  private static final String RETRY_SECONDS = "20";
 
   private final ImageService images;
-  private final Duration patience;
-  private @Nullable CompletableFuture<ImageService.ImageDetails> making;
+  private final Duration timeout;
+  private @Nullable CompletableFuture<ImageService.ImageDetails> runningBuild;
 
   public BaseImageBuilder(ImageService images) {
-    this(images, PATIENCE);
+    this(images, WAIT_TIMEOUT);
   }
 
-  BaseImageBuilder(ImageService images, Duration patience) {
+  BaseImageBuilder(ImageService images, Duration timeout) {
     this.images = images;
-    this.patience = patience;
+    this.timeout = timeout;
   }
 
   /** Returns once the image exists. */
   void ensureBuilt() {
-    CompletableFuture<ImageService.ImageDetails> made = startBuild();
+    CompletableFuture<ImageService.ImageDetails> build = startBuild();
     try {
-      made.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+      build.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
       throw Fault.of(
               ErrorCode.RATE_LIMITED,
               "the image " + ImageService.BASE + " is being built for the first time",
-              "try again in " + AGAIN_SECONDS + " s")
-          .with(RateLimiter.RETRY_AFTER, AGAIN_SECONDS)
+              "try again in " + RETRY_SECONDS + " s")
+          .with(RateLimiter.RETRY_AFTER, RETRY_SECONDS)
           .exception(e);
     } catch (ExecutionException e) {
-      if (e.getCause() instanceof SandboxException why) {
-        throw why.fault().exception(why);
+      if (e.getCause() instanceof SandboxException failure) {
+        throw failure.fault().exception(failure);
       }
       throw new IllegalStateException(e.getCause());
     } catch (InterruptedException e) {
@@ -58,21 +58,21 @@ public final class BaseImageBuilder {
 
   /** Returns the running build, or starts one if there is none or the last one failed. */
   private synchronized CompletableFuture<ImageService.ImageDetails> startBuild() {
-    CompletableFuture<ImageService.ImageDetails> current = making;
+    CompletableFuture<ImageService.ImageDetails> current = runningBuild;
     if (current == null || current.isCompletedExceptionally()) {
-      CompletableFuture<ImageService.ImageDetails> fresh = new CompletableFuture<>();
-      Thread.ofVirtual().name("isola-base-image").start(() -> build(fresh));
-      making = fresh;
-      return fresh;
+      CompletableFuture<ImageService.ImageDetails> newBuild = new CompletableFuture<>();
+      Thread.ofVirtual().name("isola-base-image").start(() -> build(newBuild));
+      runningBuild = newBuild;
+      return newBuild;
     }
     return current;
   }
 
-  private void build(CompletableFuture<ImageService.ImageDetails> fresh) {
+  private void build(CompletableFuture<ImageService.ImageDetails> newBuild) {
     try {
-      fresh.complete(images.buildBase(words -> {}));
+      newBuild.complete(images.buildBase(words -> {}));
     } catch (RuntimeException e) {
-      fresh.completeExceptionally(e);
+      newBuild.completeExceptionally(e);
     }
   }
 }

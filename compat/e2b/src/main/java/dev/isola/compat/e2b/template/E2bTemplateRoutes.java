@@ -48,8 +48,8 @@ public final class E2bTemplateRoutes {
   private final E2bSettings settings;
 
   public E2bTemplateRoutes(
-      ServerContext serving, ApiKeys keys, E2bTemplates templates, E2bSettings settings) {
-    this.context = serving;
+      ServerContext context, ApiKeys keys, E2bTemplates templates, E2bSettings settings) {
+    this.context = context;
     this.keys = keys;
     this.templates = templates;
     this.settings = settings;
@@ -176,12 +176,12 @@ public final class E2bTemplateRoutes {
 
   private void put(Exchange exchange) throws IOException {
     String hash = exchange.path("hash");
-    boolean good =
+    boolean valid =
         engine()
             .find(exchange.path("template"))
             .filter(one -> isSecret(one, hash, exchange.path("secret")))
             .isPresent();
-    if (!good) { // the error does not disclose whether the template exists
+    if (!valid) { // the error does not disclose whether the template exists
       throw Fault.of(
               ErrorCode.UNAUTHENTICATED, "the upload URL is invalid", "request a new upload URL")
           .exception();
@@ -191,8 +191,9 @@ public final class E2bTemplateRoutes {
     exchange.json(200, Map.of());
   }
 
-  private boolean isSecret(TemplateView template, String hash, String shown) {
-    return keys.tokens().isStableToken(new SandboxId(template.id()), UPLOAD + " " + hash, shown);
+  private boolean isSecret(TemplateView template, String hash, String presented) {
+    return keys.tokens()
+        .isStableToken(new SandboxId(template.id()), UPLOAD + " " + hash, presented);
   }
 
   private void build(Exchange exchange) throws IOException {

@@ -33,8 +33,8 @@ public final class E2bVolumeRoutes {
   private final String provider;
   private final VolumeTokens tokens;
 
-  private E2bVolumeRoutes(ServerContext serving, String provider, VolumeTokens tokens) {
-    this.context = serving;
+  private E2bVolumeRoutes(ServerContext context, String provider, VolumeTokens tokens) {
+    this.context = context;
     this.provider = provider;
     this.tokens = tokens;
   }
@@ -45,11 +45,11 @@ public final class E2bVolumeRoutes {
    * @param provider the provider that stores new volumes
    */
   public static List<Route> all(
-      SettingsStore settings, ServerContext serving, E2bTemplates templates, String provider) {
+      SettingsStore settings, ServerContext context, E2bTemplates templates, String provider) {
     VolumeTokens tokens = new VolumeTokens(settings);
     return Stream.of(
-            new E2bVolumeRoutes(serving, provider, tokens).routes(),
-            new VolumeContentRoutes(serving, templates, tokens).routes(),
+            new E2bVolumeRoutes(context, provider, tokens).routes(),
+            new VolumeContentRoutes(context, templates, tokens).routes(),
             secrets())
         .flatMap(List::stream)
         .toList();

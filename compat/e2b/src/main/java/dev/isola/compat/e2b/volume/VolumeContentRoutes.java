@@ -36,8 +36,8 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
   private static final String BYTES = "application/octet-stream";
   private static final String PREFIX = "/volumecontent/{volume}/";
   private static final String BEARER = "Bearer ";
-  private static final int MOST_ENTRIES = 100_000;
-  private static final int DEEPEST = 1000;
+  private static final int MAX_ENTRIES = 100_000;
+  private static final int MAX_DEPTH = 1000;
   private static final int FOLDER_MODE = 0755;
   private static final Shape ANY = new Shape.Document(Map.of("type", "object"));
   private static final Parameter MODE =
@@ -58,13 +58,13 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
         route("GET", "dir", "e2bVolumeList", "Lists a directory in a volume.")
             .takes(
                 Parameter.query(
-                    "depth", new Shape.WholeNumber(1, DEEPEST), "levels of subdirectories"))
+                    "depth", new Shape.WholeNumber(1, MAX_DEPTH), "levels of subdirectories"))
             .handledBy(this::list),
         route("POST", "dir", "e2bVolumeFolder", "Creates a directory in a volume.")
             .takes(MODE, UID, GID, FORCE)
             .handledBy(this::makeFolder),
         route("GET", "path", "e2bVolumeStat", "Describes a file in a volume.")
-            .handledBy(exchange -> exchange.json(200, described(place(exchange)))),
+            .handledBy(exchange -> exchange.json(200, describe(target(exchange)))),
         route(
                 "PATCH",
                 "path",
@@ -94,19 +94,20 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
   /** A path in a volume, and the file system of the helper sandbox that mounts the volume. */
   private record VolumePath(FileSystem files, String path) {}
 
-  private VolumePath place(Exchange exchange) {
-    VolumeView volume = admitted(exchange);
+  private VolumePath target(Exchange exchange) {
+    VolumeView volume = authorize(exchange);
     String path = VolumeFiles.resolve(exchange.query("path").orElse(""));
-    E2bTemplate like = templates.helperTemplate();
-    HelperProfile profile = new HelperProfile(like.image(), like.image().map(image -> like.user()));
+    E2bTemplate template = templates.helperTemplate();
+    HelperProfile profile =
+        new HelperProfile(template.image(), template.image().map(image -> template.user()));
     return new VolumePath(
         context.engine().volumes().files(E2bVolumeRoutes.TENANT, volume.name(), profile).files(),
         path);
   }
 
   /** Authorizes a request. A missing volume and a wrong token cause the same error. */
-  private VolumeView admitted(Exchange exchange) {
-    String shown =
+  private VolumeView authorize(Exchange exchange) {
+    String token =
         exchange
             .header("Authorization")
             .filter(text -> text.regionMatches(true, 0, BEARER, 0, BEARER.length()))
@@ -118,7 +119,7 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
             .engine()
             .volumes()
             .find(E2bVolumeRoutes.TENANT, id)
-            .filter(one -> tokens.isValid(id, shown))
+            .filter(one -> tokens.isValid(id, token))
             .orElseThrow(
                 () ->
                     Fault.of(
@@ -131,20 +132,20 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
   }
 
   private void list(Exchange exchange) throws IOException {
-    VolumePath place = place(exchange);
+    VolumePath target = target(exchange);
     int depth = exchange.query("depth").map(Integer::parseInt).orElse(1);
-    if (place.files().stat(place.path()).type() != FileType.FOLDER) {
+    if (target.files().stat(target.path()).type() != FileType.FOLDER) {
       throw Fault.of(
               ErrorCode.NOT_A_FOLDER, "the path is not a directory", "list the parent directory")
           .exception();
     }
-    try (Stream<FileInfo> found = place.files().list(place.path(), depth)) {
+    try (Stream<FileInfo> found = target.files().list(target.path(), depth)) {
       List<Map<String, Object>> all =
-          found.limit(MOST_ENTRIES + 1L).map(VolumeContentRoutes::entry).toList();
-      if (all.size() > MOST_ENTRIES) {
+          found.limit(MAX_ENTRIES + 1L).map(VolumeContentRoutes::entry).toList();
+      if (all.size() > MAX_ENTRIES) {
         throw Fault.of(
                 ErrorCode.RESOURCE_LIMIT,
-                "there are more than " + MOST_ENTRIES + " entries",
+                "there are more than " + MAX_ENTRIES + " entries",
                 "list a subdirectory, or use a smaller depth")
             .exception();
       }
@@ -153,35 +154,35 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
   }
 
   private void makeFolder(Exchange exchange) throws IOException {
-    VolumePath place = place(exchange);
-    String parent = place.path().substring(0, place.path().lastIndexOf('/'));
-    if (place.files().exists(place.path())) {
+    VolumePath target = target(exchange);
+    String parent = target.path().substring(0, target.path().lastIndexOf('/'));
+    if (target.files().exists(target.path())) {
       throw Fault.of(ErrorCode.FILE_EXISTS, "the path already exists", "use another path")
           .exception();
     }
     if (!flag(exchange).orElse(false)) {
-      place.files().stat(parent); // fails if the parent does not exist
+      target.files().stat(parent); // fails if the parent does not exist
     }
     int mode = exchange.query("mode").map(Integer::parseInt).orElse(FOLDER_MODE);
-    place.files().makeFolder(place.path(), mode);
-    own(place, exchange.query("uid"), exchange.query("gid"));
-    exchange.json(201, described(place));
+    target.files().makeFolder(target.path(), mode);
+    changeOwner(target, exchange.query("uid"), exchange.query("gid"));
+    exchange.json(201, describe(target));
   }
 
   private void change(Exchange exchange) throws IOException {
-    VolumePath place = place(exchange);
+    VolumePath target = target(exchange);
     E2bRequestBody body = new E2bRequestBody(exchange.body());
-    place.files().stat(place.path(), NOFOLLOW_LINKS);
+    target.files().stat(target.path(), NOFOLLOW_LINKS);
     body.wholeNumber("mode")
-        .ifPresent(mode -> place.files().changeMode(place.path(), within(mode)));
-    own(
-        place,
-        body.wholeNumber("uid").map(number -> Integer.toString(within(number))),
-        body.wholeNumber("gid").map(number -> Integer.toString(within(number))));
-    exchange.json(200, described(place));
+        .ifPresent(mode -> target.files().changeMode(target.path(), checkRange(mode)));
+    changeOwner(
+        target,
+        body.wholeNumber("uid").map(number -> Integer.toString(checkRange(number))),
+        body.wholeNumber("gid").map(number -> Integer.toString(checkRange(number))));
+    exchange.json(200, describe(target));
   }
 
-  private static int within(long number) {
+  private static int checkRange(long number) {
     if (number < 0 || number > 0xffff) {
       throw E2bRequestBody.invalidField("mode, uid, gid", "must be from 0 to 65535");
     }
@@ -189,17 +190,17 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
   }
 
   private void remove(Exchange exchange) throws IOException {
-    VolumePath place = place(exchange);
-    if (place.path().equals(VolumeFiles.MOUNT)) {
+    VolumePath target = target(exchange);
+    if (target.path().equals(VolumeFiles.MOUNT)) {
       throw E2bRequestBody.invalidField("path", "must not be the volume itself");
     }
-    place.files().remove(place.path(), true);
+    target.files().remove(target.path(), true);
     exchange.noContent();
   }
 
   private void read(Exchange exchange) throws IOException {
-    VolumePath place = place(exchange);
-    FileInfo info = place.files().stat(place.path());
+    VolumePath target = target(exchange);
+    FileInfo info = target.files().stat(target.path());
     if (info.type() == FileType.FOLDER) {
       throw Fault.of(ErrorCode.IS_A_FOLDER, "the path is a directory", "list the directory")
           .exception();
@@ -208,12 +209,12 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
         exchange,
         200,
         BYTES,
-        place.files().read(place.path(), new ReadRange(0, info.size())),
+        target.files().read(target.path(), new ReadRange(0, info.size())),
         Map.of("Content-Length", Long.toString(info.size())));
   }
 
   private void write(Exchange exchange) throws IOException {
-    VolumePath place = place(exchange);
+    VolumePath target = target(exchange);
     WriteOptions options = WriteOptions.DEFAULT;
     if (!flag(exchange).orElse(true)) {
       options = options.onlyNew();
@@ -221,28 +222,28 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
     if (exchange.query("mode").isPresent()) {
       options = options.withMode(Integer.parseInt(exchange.query("mode").get()));
     }
-    place.files().write(place.path(), exchange.content(), options);
-    own(place, exchange.query("uid"), exchange.query("gid"));
-    exchange.json(201, described(place));
+    target.files().write(target.path(), exchange.content(), options);
+    changeOwner(target, exchange.query("uid"), exchange.query("gid"));
+    exchange.json(201, describe(target));
   }
 
   private static Optional<Boolean> flag(Exchange exchange) {
     return exchange.query("force").map(Boolean::parseBoolean);
   }
 
-  private static void own(VolumePath place, Optional<String> uid, Optional<String> gid) {
+  private static void changeOwner(VolumePath target, Optional<String> uid, Optional<String> gid) {
     if (uid.isPresent() || gid.isPresent()) {
-      FileInfo now = place.files().stat(place.path(), NOFOLLOW_LINKS);
-      place
+      FileInfo now = target.files().stat(target.path(), NOFOLLOW_LINKS);
+      target
           .files()
           .changeOwner(
-              place.path(),
+              target.path(),
               uid.orElse(Long.toString(now.uid())) + ":" + gid.orElse(Long.toString(now.gid())));
     }
   }
 
-  private static Map<String, Object> described(VolumePath place) {
-    return entry(place.files().stat(place.path(), NOFOLLOW_LINKS));
+  private static Map<String, Object> describe(VolumePath target) {
+    return entry(target.files().stat(target.path(), NOFOLLOW_LINKS));
   }
 
   /**

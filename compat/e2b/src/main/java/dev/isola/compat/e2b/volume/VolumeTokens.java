@@ -23,7 +23,7 @@ final class VolumeTokens {
   private static final int TOKEN_BYTES = 32;
 
   /** The maximum number of valid tokens per volume; issuing another one invalidates the oldest. */
-  private static final int MOST_TOKENS = 100;
+  private static final int MAX_TOKENS = 100;
 
   private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -43,7 +43,7 @@ final class VolumeTokens {
     try {
       List<String> hashes = new ArrayList<>(hashes(volume));
       hashes.add(TokenHash.of(token));
-      put(volume, hashes.subList(Math.max(0, hashes.size() - MOST_TOKENS), hashes.size()));
+      put(volume, hashes.subList(Math.max(0, hashes.size() - MAX_TOKENS), hashes.size()));
     } finally {
       lock.unlock();
     }
