@@ -125,7 +125,7 @@ class CommandsTest(WithSandbox):
     def test_a_command_without_stdin_reads_end_of_file_and_rejects_input(self):
         self.assertEqual(self.out("cat; echo end"), "end\n")
         sleep = self.commands.run("sleep 300", background=True)
-        with self.assertRaisesRegex(SandboxException, "without input"):
+        with self.assertRaisesRegex(SandboxException, "without stdin"):
             sleep.send_stdin("unread input")
         sleep.kill()
 

@@ -446,7 +446,7 @@ class RouteTableTest {
             .post(
                 "/api/v1/sandboxes/box1/exec?x=1", "{\"comand\":\"ls\",\"cwd\":7,\"timeoutMs\":0}");
     assertThat(answer.field("detail"))
-        .contains("x is not known", "comand is not known", "command", "cwd must be text")
+        .contains("x is unknown", "comand is unknown", "command", "cwd must be a string")
         .contains("timeoutMs must be from 1");
   }
 
@@ -461,7 +461,7 @@ class RouteTableTest {
     TestClient.Response method =
         house.client().send("PATCH", "/api/v1/sandboxes", Map.of(), new byte[0]);
     assertThat(method.status()).isEqualTo(404);
-    assertThat(method.json()).containsEntry("remedy", "it takes GET, POST");
+    assertThat(method.json()).containsEntry("remedy", "use GET, POST");
   }
 
   @Test

@@ -168,7 +168,7 @@ class ServeTest {
     Process server = start(Map.of(), "--host", "0.0.0.0", "--port", "0");
     assertThat(server.waitFor(60, TimeUnit.SECONDS)).isTrue();
     assertThat(server.exitValue()).isNotZero();
-    assertThat(Files.readString(err())).contains("there is no key", "ISOLA_API_KEY");
+    assertThat(Files.readString(err())).contains("there is no API key", "ISOLA_API_KEY");
   }
 
   @Test
