@@ -47,11 +47,11 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** The parts of an engine, made from its configuration and put together. */
+/** Creates the components of an engine from its configuration and wires them together. */
 final class EngineComponents implements AutoCloseable {
   private static final Duration HOUR = Duration.ofHours(1);
 
-  /** Well within the time for which sandboxes list executions that have ended. */
+  /** Shorter than the time for which sandboxes list executions that have ended. */
   private static final Duration EXECUTIONS_INTERVAL = Duration.ofSeconds(5);
 
   final Ledger ledger;
@@ -144,7 +144,10 @@ final class EngineComponents implements AutoCloseable {
         registry.names());
   }
 
-  /** A capacity of its own counts for a provider alone; one elsewhere is not this machine. */
+  /**
+   * Gives each provider with a configured capacity a pool of its own. Remote providers do not run
+   * on this machine, so its headroom does not apply to them.
+   */
   private static AdmissionControl admission(
       Config config, ProviderRegistry registry, InstantSource clock) {
     Duration patience = config.get(ConfigKeys.ADMISSION_QUEUE_TIMEOUT);
@@ -169,7 +172,7 @@ final class EngineComponents implements AutoCloseable {
     return new AdmissionControl(new CapacityPool(shared, config.headroom(), patience, clock), own);
   }
 
-  /** Puts in order what an earlier engine left, then begins the recurring work. */
+  /** Reconciles the state that an earlier engine left, then starts the recurring tasks. */
   void start(Config config) {
     reconciler.reconcile();
     Duration expiryInterval = config.get(ConfigKeys.EXPIRY_INTERVAL);
@@ -187,12 +190,15 @@ final class EngineComponents implements AutoCloseable {
     schedule.once("pool", pool::refill);
   }
 
-  /** Returns how often it is looked for what was kept long enough. */
+  /** Returns how often expired records are purged. */
   static Duration retentionInterval(Duration kept) {
     return kept.compareTo(HOUR) < 0 ? kept : HOUR;
   }
 
-  /** Lets go of what outlives sandboxes; the recurring work has ended. */
+  /**
+   * Releases the resources that sandboxes do not depend on. Call it after the recurring tasks have
+   * stopped.
+   */
   @Override
   public void close() {
     store.close();

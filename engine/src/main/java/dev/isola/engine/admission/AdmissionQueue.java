@@ -10,9 +10,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Who holds how much, and who waits. State without threads: {@link CapacityPool} has the lock.
- * Nobody is overtaken: a small one that would fit waits behind a large one, or the large one would
- * wait for ever.
+ * Tracks reservations and the FIFO queue of waiting requests. Not thread-safe; {@link CapacityPool}
+ * holds the lock. A small request never overtakes a large one, which would otherwise starve.
  */
 final class AdmissionQueue {
   enum State {
@@ -21,7 +20,7 @@ final class AdmissionQueue {
     RELEASED
   }
 
-  /** A place in the line, and later what it holds. */
+  /** A request in the queue, and its reservation once it is admitted. */
   static final class Ticket {
     final Resources requested;
     final Instant deadline;
@@ -56,7 +55,7 @@ final class AdmissionQueue {
     return reserved;
   }
 
-  /** Returns what is promised to the sandboxes of one provider. */
+  /** Returns the resources reserved for the sandboxes of one provider. */
   Resources reserved(String provider) {
     return byProvider.getOrDefault(provider, Resources.NONE);
   }
@@ -69,7 +68,10 @@ final class AdmissionQueue {
     return waiting.size();
   }
 
-  /** Joins at the end; the ticket holds what it asked for when nobody is before it and it fits. */
+  /**
+   * Adds a request to the queue. The ticket is admitted immediately if the queue is empty and the
+   * request fits.
+   */
   Ticket enqueue(String provider, Resources asked, Instant deadline) {
     Ticket ticket = new Ticket(provider, asked, deadline);
     waiting.addLast(ticket);
@@ -77,7 +79,9 @@ final class AdmissionQueue {
     return ticket;
   }
 
-  /** Says that a sandbox was made: what it takes from now on is seen on the machine. */
+  /**
+   * Marks the sandbox as created. From then on its usage is visible in the state of the machine.
+   */
   void markStarted(Ticket ticket) {
     if (ticket.starting) {
       ticket.starting = false;
@@ -85,7 +89,7 @@ final class AdmissionQueue {
     }
   }
 
-  /** Returns what a ticket waits for; empty when only those before it are in its way. */
+  /** Returns the shortage that a request waits for; empty if only earlier requests block it. */
   Optional<Shortage> shortage(Resources asked) {
     Resources free = free();
     if (asked.memoryMb() > free.memoryMb()) {
@@ -123,14 +127,17 @@ final class AdmissionQueue {
     return headroom.currentShortage(asked, starting);
   }
 
-  /** Counts something that exists already, whether there is room for it or not. */
+  /** Reserves resources for a sandbox that already exists, even beyond the capacity. */
   Ticket adopt(String provider, Resources held) {
     Ticket ticket = new Ticket(provider, held, Instant.MAX);
     admit(ticket);
     return ticket;
   }
 
-  /** Gives back or gives up; returns those whose turn has come. The second time does nothing. */
+  /**
+   * Releases a reservation or removes a waiting ticket. Returns the tickets that this admits; a
+   * repeated call does nothing.
+   */
   List<Ticket> release(Ticket ticket) {
     switch (ticket.state) {
       case WAITING -> waiting.remove(ticket);
@@ -146,7 +153,7 @@ final class AdmissionQueue {
     return admitWaiting();
   }
 
-  /** Lets in those at the head of the line for whom there is room; returns them. */
+  /** Admits requests from the head of the queue while they fit, and returns them. */
   List<Ticket> admitWaiting() {
     List<Ticket> served = new ArrayList<>();
     while (!waiting.isEmpty() && shortage(waiting.getFirst().requested).isEmpty()) {
@@ -159,7 +166,7 @@ final class AdmissionQueue {
     return served;
   }
 
-  /** Counts what a ticket holds for another provider. */
+  /** Moves the reservation of a ticket to another provider. */
   void move(Ticket ticket, String provider) {
     if (ticket.state == State.ADMITTED) {
       unreserve(ticket);

@@ -14,17 +14,17 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Admits sandboxes while there is room. Limits are ceilings: the sum of them is bounded only where
- * the operator says so, and otherwise the state of the machine decides ({@link Headroom}). A
- * request that does not fit waits in line, in order.
+ * Admits sandboxes while capacity is available. Resource limits are ceilings: their sum is bounded
+ * only if the operator configures a bound; otherwise the state of the machine decides (see {@link
+ * Headroom}). A request that does not fit waits in a FIFO queue.
  */
 public final class CapacityPool {
-  /** What is promised and what is left, at one moment. */
+  /** The reserved and free resources at one point in time. */
   public record Usage(Resources capacity, Resources reserved, Resources free, int waiting) {}
 
   private final ReentrantLock lock = new ReentrantLock();
 
-  /** How often a waiting request looks at the machine, whose state changes without a signal. */
+  /** How often a waiting request checks the machine, whose state changes without a signal. */
   private static final long RECHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
   private final Map<AdmissionQueue.Ticket, Condition> conditions = new HashMap<>();
@@ -35,8 +35,8 @@ public final class CapacityPool {
   private final InstantSource clock;
 
   /**
-   * @param capacity what may be promised together
-   * @param patience how long a request waits in line; zero for not at all
+   * @param capacity the total resources that can be reserved
+   * @param queueTimeout how long a request waits in the queue; zero to fail immediately
    */
   public CapacityPool(
       Capacity capacity, Headroom headroom, Duration patience, InstantSource clock) {
@@ -47,33 +47,35 @@ public final class CapacityPool {
     this.clock = clock;
   }
 
-  /** An admission by limits alone, whatever the machine's state is. */
+  /**
+   * Creates a pool that admits by resource limits alone, regardless of the state of the machine.
+   */
   public CapacityPool(Resources capacity, Duration patience, InstantSource clock) {
     this(Capacity.ofInstallation(capacity), Headroom.UNCHECKED, patience, clock);
   }
 
   /**
-   * Returns a promise of these resources, when it is this caller's turn and they are free.
+   * Reserves resources, waiting in the queue until they are free.
    *
-   * @param provider the one that runs the sandbox
-   * @throws dev.isola.spi.error.LimitExceeded at once when they never fit, after the patience when
-   *     they did not become free
-   * @throws dev.isola.spi.error.DeadlineExceeded with {@code CANCELLED} when interrupted
+   * @param provider the provider that runs the sandbox
+   * @throws dev.isola.spi.error.LimitExceeded immediately if the request can never fit, or after
+   *     the queue timeout if the resources did not become free
+   * @throws dev.isola.spi.error.DeadlineExceeded with {@code CANCELLED} if interrupted
    */
   public Reservation admit(String provider, Resources asked) {
     return admit(provider, asked, queueTimeout);
   }
 
   /**
-   * Returns a promise of these resources if they are free and nobody waits for them.
+   * Reserves resources if they are free and no other request is waiting.
    *
-   * @throws dev.isola.spi.error.LimitExceeded otherwise, at once
+   * @throws dev.isola.spi.error.LimitExceeded otherwise, without waiting
    */
   public Reservation admitNow(String provider, Resources asked) {
     return admit(provider, asked, Duration.ZERO);
   }
 
-  /** Tells whether this could be promised while nothing else is. */
+  /** Returns whether the request fits into the empty pool. */
   boolean canEverFit(Resources asked) {
     return asked.fitsIn(capacity.resources()) && headroom.permanentShortage(asked).isEmpty();
   }
@@ -103,7 +105,10 @@ public final class CapacityPool {
     }
   }
 
-  /** Counts a sandbox that exists already, as after a restart; there may be no room for it. */
+  /**
+   * Reserves resources for a sandbox that already exists, for example after a restart, even beyond
+   * the capacity.
+   */
   public Reservation adopt(String provider, Resources held) {
     lock.lock();
     try {
@@ -113,7 +118,7 @@ public final class CapacityPool {
     }
   }
 
-  /** Counts a promise for another provider. */
+  /** Moves a reservation to another provider of this pool. */
   void move(Reservation grant, String provider) {
     lock.lock();
     try {
@@ -123,7 +128,7 @@ public final class CapacityPool {
     }
   }
 
-  /** Returns what is promised to the sandboxes of a provider. */
+  /** Returns the resources reserved for the sandboxes of a provider. */
   Resources reserved(String provider) {
     lock.lock();
     try {
@@ -166,7 +171,7 @@ public final class CapacityPool {
     }
   }
 
-  /** Returns when the ticket holds. Called with the lock, which waiting lets go. */
+  /** Waits until the ticket is admitted. The caller holds the lock, which waiting releases. */
   private void await(AdmissionQueue.Ticket ticket, Duration patience) {
     Condition turn = lock.newCondition();
     conditions.put(ticket, turn);
@@ -193,7 +198,7 @@ public final class CapacityPool {
 
   private long nanosUntil(Instant deadline, Duration patience) {
     Duration left = Duration.between(clock.instant(), deadline);
-    // A clock that is set back must not make anybody wait longer than was said.
+    // A clock that is set back must not extend the wait beyond the timeout.
     return Math.min(
         left.compareTo(patience) > 0 ? patience.toNanos() : left.toNanos(),
         TimeUnit.DAYS.toNanos(1));
@@ -225,7 +230,7 @@ public final class CapacityPool {
         "ask for less, or raise " + capacity.memoryKey() + " and " + capacity.cpuKey());
   }
 
-  /** Called before the ticket leaves the line. */
+  /** Call this before the ticket is removed from the queue, because it reads the queue. */
   private SandboxException noCapacity(Resources asked, Duration patience) {
     Shortage shortage =
         queue

@@ -4,27 +4,29 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Whether the machine itself has room for one more sandbox. A memory limit is a ceiling and not
- * what a sandbox uses: of the limit divided by the overcommit factor there must be as much
- * available now.
+ * Decides whether the machine has memory for one more sandbox. A memory limit is a ceiling, not the
+ * usage: the memory available now must be at least the limit divided by the overcommit factor.
  *
- * @param overcommit how many times the available memory the limit of a newcomer may be
- * @param maxStalledPercent from this memory pressure on there is no room
- * @param memoryMb the memory of the machine
+ * @param overcommit how many times the available memory the limit of a new sandbox may be
+ * @param maxStalledPercent the memory pressure at which no sandbox is admitted
+ * @param memoryMb the total memory of the machine
  */
 public record Headroom(
     double overcommit, double maxStalledPercent, long memoryMb, Supplier<MachineState> machine) {
-  /** What a sandbox takes while it starts; what it takes later is seen in what is available. */
+  /**
+   * The memory reserved for a sandbox that is starting. Later usage shows up in the available
+   * memory.
+   */
   private static final long STARTING_MB = 16;
 
-  /** Left for the server and the rest of the machine: a twentieth, and no more than this. */
+  /** The upper bound of the memory reserved for the server and other processes, otherwise 5%. */
   private static final long RESERVE_MB = 512;
 
   /** For sandboxes that do not run on this machine. */
   public static final Headroom UNCHECKED =
       new Headroom(1_000_000, 100, Long.MAX_VALUE >> 24, () -> MachineState.UNKNOWN);
 
-  /** Returns what stands in the way of a sandbox that could never fit. */
+  /** Returns the shortage if the sandbox can never fit into the machine. */
   Optional<Shortage> permanentShortage(Resources asked) {
     long needed = needed(asked);
     return needed > memoryMb
@@ -33,9 +35,9 @@ public record Headroom(
   }
 
   /**
-   * Returns what is short now.
+   * Returns the current shortage, if any.
    *
-   * @param starting how many sandboxes are being made
+   * @param starting the number of sandboxes that are being created
    */
   Optional<Shortage> currentShortage(Resources asked, int starting) {
     MachineState state = machine.get();

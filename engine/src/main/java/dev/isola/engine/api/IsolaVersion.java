@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Properties;
 
-/** The version of this Isola, as the build wrote it. */
+/** The version of Isola, written by the build. */
 public final class IsolaVersion {
   private static final String RESOURCE = "version.properties";
 

@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** Takes values out of the file. An empty value is as good as none. */
+/** Reads values from the configuration file. An empty value counts as unset. */
 final class FileLayer {
   private final YamlFile file;
   private final LayeredConfig layers;
@@ -107,7 +107,7 @@ final class FileLayer {
         : String.join(", ", children(section + "."));
   }
 
-  /** Returns the names that may stand right beneath {@code prefix}. */
+  /** Returns the names that are valid directly below {@code prefix}. */
   private static Set<String> children(String prefix) {
     Set<String> names = new TreeSet<>();
     for (ConfigKey<?> key : ConfigKeys.ALL) {

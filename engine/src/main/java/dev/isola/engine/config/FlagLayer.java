@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Takes values out of flags. The last one wins. */
+/** Reads values from command-line flags. The last occurrence of a flag wins. */
 final class FlagLayer {
   private static final Pattern PROVIDER = Pattern.compile("providers\\.([^.]+)\\.([^.]+)");
 

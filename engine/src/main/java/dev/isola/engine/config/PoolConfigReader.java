@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the list of sandboxes to keep ready. */
+/** Reads the configuration of the warm pool. */
 final class PoolConfigReader {
   private static final Set<String> FIELDS = Set.of("spec", "provider", "size");
   private static final ValueType<Long> SIZE = new ScalarTypes.WholeNumber(0, 10_000);

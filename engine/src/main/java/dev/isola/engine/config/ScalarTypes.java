@@ -13,7 +13,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** The plain kinds: text, flags, numbers, paths, URLs. */
+/** Types of scalar values: text, flags, numbers, paths and URLs. */
 final class ScalarTypes {
   private ScalarTypes() {}
 
@@ -27,7 +27,7 @@ final class ScalarTypes {
             : "must be text, not " + ValueType.typeName(raw));
   }
 
-  /** The name of a provider, by any of its names; {@link Reader} knows which there are. */
+  /** A provider name or alias. {@link KnownProviders} checks that it exists. */
   record ProviderName() implements ValueType<String> {
     @Override
     public String read(Object raw) throws InvalidValueException {
@@ -40,7 +40,7 @@ final class ScalarTypes {
     }
   }
 
-  /** A label that requests ask for, such as a region. */
+  /** A label that requests select by, such as a region. */
   record Label() implements ValueType<String> {
     private static final Pattern LABEL = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
 
@@ -126,7 +126,7 @@ final class ScalarTypes {
     }
   }
 
-  /** An address or a name to listen on. */
+  /** An address or host name to listen on. */
   record HostName() implements ValueType<String> {
     @Override
     public String read(Object raw) throws InvalidValueException {
@@ -143,7 +143,7 @@ final class ScalarTypes {
     }
   }
 
-  /** Where snapshots are kept. */
+  /** The location of the snapshot store. */
   record SnapshotLocation() implements ValueType<String> {
     @Override
     public String read(Object raw) throws InvalidValueException {
@@ -166,7 +166,7 @@ final class ScalarTypes {
     }
   }
 
-  /** Names of this server, with commas between them or as a list. */
+  /** Host names of this server, as a list or separated by commas. */
   record DomainNames() implements ValueType<List<String>> {
     @Override
     public List<String> read(Object raw) throws InvalidValueException {
@@ -227,7 +227,7 @@ final class ScalarTypes {
     }
   }
 
-  /** A URL may hold a password, so it is a secret and its problems do not quote it. */
+  /** A database URL. It may contain a password, so it is a secret and problems do not quote it. */
   record StoreUrl() implements ValueType<Optional<Secret>> {
     private static final Pattern FORM = Pattern.compile("(jdbc:)?(sqlite|postgres|postgresql):.+");
     private static final Pattern USER_INFO = Pattern.compile("//[^@]*@");
@@ -258,7 +258,7 @@ final class ScalarTypes {
     }
   }
 
-  /** Where something listens by HTTP. One with a password in it is refused, not shown. */
+  /** An HTTP endpoint. A URL with a password is rejected, because it would be displayed. */
   record WebUrl() implements ValueType<Optional<URI>> {
     @Override
     public Optional<URI> read(Object raw) throws InvalidValueException {

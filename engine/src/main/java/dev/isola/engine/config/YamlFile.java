@@ -21,8 +21,8 @@ import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.SequenceNode;
 
 /**
- * A YAML file as a tree, with the line of every key, and every scalar as it was written: a key such
- * as {@code 0123} is no number to its provider.
+ * A parsed YAML file with the line number of each key and the literal text of each scalar. A
+ * provider needs the literal text: {@code 0123} is not a number to it.
  */
 final class YamlFile {
   private static final int MAX_BYTES = 1024 * 1024;
@@ -37,7 +37,7 @@ final class YamlFile {
     this.path = path;
   }
 
-  /** Reads {@code path}; what is wrong with it as a whole goes to {@code problems}. */
+  /** Reads {@code path}; problems with the file as a whole are added to {@code problems}. */
   static YamlFile read(Path path, List<ConfigProblem> problems) {
     YamlFile file = new YamlFile(path);
     try {
@@ -48,7 +48,7 @@ final class YamlFile {
     } catch (InvalidValueException e) {
       problems.add(new ConfigProblem(file.originOf(""), "", e.problem()));
     } catch (MarkedYamlEngineException e) {
-      // Its message quotes the file, and there are secrets in the file.
+      // The message of the exception quotes the file, which may contain secrets.
       int line = e.getProblemMark().map(mark -> mark.getLine() + 1).orElse(1);
       problems.add(
           new ConfigProblem(
@@ -116,12 +116,12 @@ final class YamlFile {
     return tree;
   }
 
-  /** Returns where {@code place} stands in the file. */
+  /** Returns the position of {@code path} in the file. */
   ValueOrigin originOf(String place) {
     return new ValueOrigin.File(path, lines.getOrDefault(place, 1));
   }
 
-  /** Returns the scalar at {@code place} as it was written. */
+  /** Returns the literal text of the scalar at {@code path}. */
   Optional<String> text(String place) {
     return Optional.ofNullable(texts.get(place));
   }

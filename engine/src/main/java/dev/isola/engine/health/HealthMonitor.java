@@ -21,11 +21,13 @@ import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 
 /**
- * Knows how every provider stands. Each is asked again and again on a thread of its own; what it
- * said last is kept, so that {@link #current()} costs nothing and never waits for a backend.
+ * Probes all providers periodically, each on its own thread, and keeps the latest results, so that
+ * {@link #current()} is cheap and never waits for a backend.
  */
 public final class HealthMonitor implements AutoCloseable {
-  /** How long after the start a request waits for a provider that is slow to answer at first. */
+  /**
+   * How long after the start a request waits for a provider that is slow to answer its first probe.
+   */
   private static final Duration STARTUP_GRACE = Duration.ofSeconds(30);
 
   private final ProbeSchedule schedule;
@@ -45,7 +47,7 @@ public final class HealthMonitor implements AutoCloseable {
   private volatile List<ProviderStatus> current;
 
   /**
-   * @param absent those that cannot be asked: broken or turned off; they stand as they are
+   * @param unavailable providers that cannot be probed, because they are broken or disabled
    */
   private HealthMonitor(
       int providers,
@@ -65,7 +67,7 @@ public final class HealthMonitor implements AutoCloseable {
     this.current = List.copyOf(statuses.values());
   }
 
-  /** Starts to ask, and returns at once. */
+  /** Starts probing and returns immediately. */
   public static HealthMonitor start(
       Map<String, Provider> providers,
       List<ProviderStatus> absent,
@@ -80,7 +82,7 @@ public final class HealthMonitor implements AutoCloseable {
     return monitor;
   }
 
-  /** Starts to ask in real time. */
+  /** Starts probing with the system timer and random source. */
   public static HealthMonitor start(
       Map<String, Provider> providers,
       List<ProviderStatus> absent,
@@ -91,14 +93,14 @@ public final class HealthMonitor implements AutoCloseable {
         providers, absent, rhythm, clock, RandomGenerator.getDefault(), Sleeper.SYSTEM, log);
   }
 
-  /** Returns how providers stood when they were last asked, by name. Does not wait. */
+  /** Returns the latest statuses, sorted by provider name. Does not block. */
   public List<ProviderStatus> current() {
     return current;
   }
 
   /**
-   * Returns {@link #current()} as soon as every provider has been asked once. Takes no longer than
-   * the patience with one of them.
+   * Returns {@link #current()} once every provider has been probed. Blocks no longer than one probe
+   * timeout.
    */
   public List<ProviderStatus> awaitFirstProbes() {
     try {
@@ -112,11 +114,11 @@ public final class HealthMonitor implements AutoCloseable {
   }
 
   /**
-   * Returns {@link #awaitFirstProbes()}, or what is known later when that is not enough and the
-   * first question to a provider is still open: on a machine that has just booted, one that works
-   * may need longer than its patience. A while after the start this no longer waits.
+   * Returns {@link #awaitFirstProbes()}. If the result is not sufficient and the first probe of a
+   * provider is still pending, waits for it: on a machine that has just booted, a working provider
+   * may exceed its timeout. Does not wait once the startup grace period is over.
    *
-   * @param enough whether the caller can work with what is known
+   * @param sufficient tests whether the caller can work with the statuses
    */
   public List<ProviderStatus> awaitFirstProbes(Predicate<List<ProviderStatus>> enough) {
     awaitFirstProbes();
@@ -155,7 +157,7 @@ public final class HealthMonitor implements AutoCloseable {
         probe(watch, false);
       }
     } catch (InterruptedException e) {
-      // Closed; whoever still waits for the first answers must not wait for ever.
+      // The monitor was closed; release callers that still wait for the first probes.
       firstProbes.countDown();
       markSlow(watch.name(), false);
     } finally {
@@ -163,7 +165,7 @@ public final class HealthMonitor implements AutoCloseable {
     }
   }
 
-  /** Asks once. Nothing that goes wrong ends the watch over a provider. */
+  /** Probes once. No failure ends the probing of a provider. */
   private void probe(ProviderProbe watch, boolean start) throws InterruptedException {
     try {
       ProviderStatus answer = watch.probe();
@@ -191,8 +193,9 @@ public final class HealthMonitor implements AutoCloseable {
   }
 
   /**
-   * A provider that was healthy and fell is a warning. One that never was is none: most machines
-   * lack most backends, and {@code isola doctor} says which and why.
+   * Records a status. A provider that becomes unhealthy is logged as a warning. One that never was
+   * healthy is not: most machines lack most backends, and {@code isola doctor} reports which and
+   * why.
    */
   private void record(ProviderStatus now) {
     lock.lock();
@@ -229,7 +232,7 @@ public final class HealthMonitor implements AutoCloseable {
         "provider " + provider + " " + what + ": " + reason + (fix.isEmpty() ? "" : "; " + fix));
   }
 
-  /** Stops asking, and waits for questions that are open, for as long as they may take. */
+  /** Stops probing and waits for pending probes to end, up to their timeout. */
   @Override
   public void close() {
     threads.forEach(Thread::interrupt);

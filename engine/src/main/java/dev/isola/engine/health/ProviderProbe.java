@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks one provider. The question is put on a thread of its own, so that one that hangs costs the
- * asker its patience and no more; while it hangs no further question is put. One thread uses this.
+ * Probes one provider. Each probe runs on its own thread, so that a hanging provider delays the
+ * caller by at most the timeout; while a probe is pending, no further one starts. Not thread-safe.
  */
 final class ProviderProbe {
   private final String name;
@@ -35,12 +35,12 @@ final class ProviderProbe {
     return name;
   }
 
-  /** Tells whether the last question was not answered in time. */
+  /** Returns whether the last probe timed out and is still pending. */
   boolean isPending() {
     return pending != null;
   }
 
-  /** Waits until the open question is answered, or that long. */
+  /** Waits until the pending probe ends, up to the given time. */
   void awaitPending(Duration most) throws InterruptedException {
     Thread open = pending;
     if (open != null) {
@@ -53,7 +53,7 @@ final class ProviderProbe {
     if (before != null && before.isAlive()) {
       return timedOut();
     }
-    // A late answer is thrown away: it tells how things were when the question was put.
+    // A late result is discarded, because it describes the state at the start of the probe.
     pending = null;
     AtomicReference<@Nullable ProviderStatus> answer = new AtomicReference<>();
     Thread question =
@@ -76,8 +76,8 @@ final class ProviderProbe {
   }
 
   /**
-   * Ends a question that is still open. It has the usual time to end by itself: what a provider
-   * made to try itself, such as a sandbox, would be left behind otherwise.
+   * Stops a pending probe. It first gets the usual timeout to end by itself, because an interrupted
+   * probe may leave resources behind, such as a sandbox that it created.
    */
   void stop() {
     Thread open = pending;
@@ -85,7 +85,7 @@ final class ProviderProbe {
       try {
         if (!open.join(timeout)) {
           open.interrupt();
-          boolean _ = open.join(timeout); // it may have to clean up
+          boolean _ = open.join(timeout); // lets the probe clean up
         }
       } catch (InterruptedException e) {
         open.interrupt();
@@ -110,7 +110,7 @@ final class ProviderProbe {
     }
   }
 
-  /** A provider that fails to tell what its machine has is no less healthy. */
+  /** Returns the resources of the provider. Failing to report them does not affect its health. */
   private Optional<HostResources> resources(Health health) {
     try {
       return health.usable() ? provider.resources() : Optional.empty();

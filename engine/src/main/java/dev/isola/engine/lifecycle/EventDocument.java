@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What an event of a sandbox says. */
+/** Builds the type and JSON document of sandbox events. */
 final class EventDocument {
 
   private EventDocument() {}

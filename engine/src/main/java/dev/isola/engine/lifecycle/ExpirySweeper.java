@@ -21,9 +21,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Destroys or suspends sandboxes whose time is up or that were idle too long, as {@link
- * ExpiryPlanner} says. A renewal at the same moment and this both write the entry, and only one of
- * them can.
+ * Destroys or suspends expired and idle sandboxes as {@link ExpiryPlanner} decides. If a client
+ * renews a sandbox at the same time, compare-and-set lets only one of the two changes succeed.
  */
 public final class ExpirySweeper {
   private static final int BATCH_SIZE = 100;
@@ -58,15 +57,15 @@ public final class ExpirySweeper {
     this.log = log;
   }
 
-  /** Notes that a sandbox is in use; written with the next sweep. */
+  /** Records activity of a sandbox in memory; the next sweep writes it to the ledger. */
   public void touch(SandboxId id) {
     touched.put(id, clock.instant());
   }
 
-  /** Does what is due now; returns how many sandboxes were destroyed. */
+  /** Handles all due sandboxes and returns how many were destroyed. */
   public int sweep() {
     flushActivity();
-    // Those in quarantine stay due, and must not keep the others from being found.
+    // Quarantined sandboxes stay due; raise the limit so that they do not hide others.
     int most = Math.min(SandboxEntries.MAX_LIMIT, BATCH_SIZE + quarantine.size());
     Instant now = clock.instant();
     List<SandboxEntry> due =
@@ -77,7 +76,9 @@ public final class ExpirySweeper {
     return steps.isEmpty() ? 0 : execute(steps);
   }
 
-  /** Several at a time: a provider that hangs does not keep the sandboxes of others alive. */
+  /**
+   * Executes several steps in parallel, so that a hanging provider does not delay other sandboxes.
+   */
   private int execute(List<ExpiryStep> steps) {
     AtomicInteger destroyed = new AtomicInteger();
     try (ExecutorService workers =
@@ -96,7 +97,7 @@ public final class ExpirySweeper {
     return destroyed.get();
   }
 
-  /** A failure with one sandbox does not keep the others alive. */
+  /** Executes one step; a failure does not affect other sandboxes. */
   private boolean attempt(ExpiryStep step) {
     try {
       Failpoint.EXPIRY_FOUND.reach();
@@ -107,13 +108,13 @@ public final class ExpirySweeper {
     }
   }
 
-  /** Tells whether a client used an idle sandbox since the plan was made. */
+  /** Returns whether a client used the idle sandbox after the plan was made. */
   private boolean isUsedSince(ExpiryStep step) {
     return step.reason() == Suspension.Reason.IDLE
         && (touched.containsKey(step.id()) || activity.activeSandboxes().contains(step.id()));
   }
 
-  /** Returns whether the sandbox was destroyed. */
+  /** Executes a step and returns whether the sandbox was destroyed. */
   private boolean execute(ExpiryStep step) {
     return switch (step) {
       case ExpiryStep.Touch touch -> {
@@ -141,7 +142,7 @@ public final class ExpirySweeper {
     if (!noted.isEmpty()) {
       ledger.sandboxes().touch(noted);
       Failpoint.EXPIRY_ACTIVITY_WRITTEN.reach();
-      noted.forEach(touched::remove); // only what has not been noted anew
+      noted.forEach(touched::remove); // keeps entries that were touched again meanwhile
     }
   }
 

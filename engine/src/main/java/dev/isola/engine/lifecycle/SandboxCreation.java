@@ -18,7 +18,7 @@ import dev.isola.store.SandboxEntry;
 import java.time.Duration;
 import java.util.Optional;
 
-/** One sandbox being made. Before a provider is tried it is written who that is. */
+/** The creation of one sandbox. Records the provider before trying it. */
 final class SandboxCreation {
   private final SandboxRecorder book;
   private final ProviderRegistry registry;
@@ -81,12 +81,14 @@ final class SandboxCreation {
       }
       return sandbox;
     } catch (SandboxException e) {
-      provider.destroy(spec.id(), DestroyOptions.FORCE); // who makes it next begins anew
+      provider.destroy(spec.id(), DestroyOptions.FORCE); // the next attempt starts from scratch
       throw e;
     }
   }
 
-  /** Where the backend refuses a ttl that the client never asked for, it gets what is allowed. */
+  /**
+   * Creates the sandbox. If the backend rejects the default TTL, uses the maximum that it allows.
+   */
   private Sandbox create(Provider provider) {
     SandboxSpec given = Deadlines.forProvider(request.with(images.baseSpec(spec)));
     try {

@@ -32,9 +32,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Makes sandboxes. The order never changes: the intent is written, then the sandbox is made and its
- * startup runs, then it is written that it runs, and only then is it handed out. A server that dies
- * in between leaves something that is written down, and so can be found and removed.
+ * Creates sandboxes, always in this order: record the intent, create the sandbox and run its
+ * startup, record that it is running, return it to the client. Whatever a server that crashes in
+ * between leaves behind is therefore recorded and can be found and removed.
  */
 public final class SandboxCreator {
   private static final Set<SandboxState> SETTLED =
@@ -72,9 +72,9 @@ public final class SandboxCreator {
   }
 
   /**
-   * Makes a sandbox, or takes a warm one.
+   * Creates a sandbox, or claims one from the warm pool.
    *
-   * @throws SandboxException when no provider may or can; nothing is left then
+   * @throws SandboxException if no provider is eligible or can create it; nothing is left behind
    */
   public CreateResult create(SandboxRequest order, WarmSandboxes warm) {
     Selection selection = placer.select(order.request());
@@ -88,19 +88,19 @@ public final class SandboxCreator {
     return create(order, selection, false);
   }
 
-  /** Makes a sandbox for the pool, which belongs to nobody yet. */
+  /** Creates a sandbox for the warm pool, not yet assigned to a client. */
   public CreateResult createPooled(SandboxRequest order) {
     return create(order, placer.select(order.request()), true);
   }
 
-  /** Returns the provider that would make a sandbox now; empty when none may. */
+  /** Returns the provider that the engine would choose now; empty if none is eligible. */
   public Optional<String> providerFor(SandboxRequest order) {
     return placer.select(order.request()).best().map(ProviderInfo::name);
   }
 
   /**
-   * Returns the hash by which a sandbox in the warm pool is found. It includes the image itself: a
-   * name may stand for another one by tomorrow.
+   * Returns the hash that identifies matching sandboxes in the warm pool. It covers the digest of
+   * the image, because an image name can point to a different image later.
    */
   public String poolHash(CreateRequest request, String provider) {
     SandboxSpec spec = request.spec();
@@ -129,11 +129,11 @@ public final class SandboxCreator {
   private CreateResult create(SandboxRequest order, Selection selection, boolean pooled) {
     Optional<ProviderInfo> best = selection.best();
     if (best.isEmpty()) {
-      // Nobody is tried; it says why nobody may.
+      // Throws the error that lists the reason of each provider, because there is no candidate.
       return unreachable(placer.place(selection, name -> registry.get(name).create(spec(order))));
     }
     Resources asked = Resources.of(spec(order).limits());
-    // Who asked for a sandbox comes before who might.
+    // Requests of clients may wait for capacity; the pool only uses what is free.
     List<String> names = selection.candidates().stream().map(ProviderInfo::name).toList();
     Reservation grant = pooled ? admission.admitNow(names, asked) : admission.admit(names, asked);
     Failpoint.CREATE_ADMITTED.reach();
@@ -143,7 +143,7 @@ public final class SandboxCreator {
       SandboxRecorder.IntentResult opened =
           book.recordIntent(intent(order, best.get(), pooled), order.idempotencyKey());
       if (opened instanceof SandboxRecorder.IntentResult.Existing(SandboxId id, boolean same)) {
-        grant.close(); // nothing is promised to a client that only waits
+        grant.close(); // a repeated request only waits and needs no reservation
         return awaitExisting(order, id, same);
       }
       SandboxEntry entry = ((SandboxRecorder.IntentResult.New) opened).entry();
@@ -170,7 +170,7 @@ public final class SandboxCreator {
       grant.markStarted();
       Failpoint.CREATE_MADE.reach();
       runStartup(placement.sandbox(), making);
-      Instant now = clock.instant(); // from which on it may be idle
+      Instant now = clock.instant(); // the idle timeout starts now
       SandboxEntry.Builder running =
           making.entry().toBuilder().state(SandboxState.RUNNING).updatedAt(now).lastActivity(now);
       placement
@@ -195,7 +195,10 @@ public final class SandboxCreator {
     return making.createAt(provider);
   }
 
-  /** Runs the startup. It is the client's: when it fails, no other provider is tried. */
+  /**
+   * Runs the startup. Its commands come from the client, so a failure does not fall back to another
+   * provider.
+   */
   private void runStartup(Sandbox sandbox, SandboxCreation making) {
     if (making.startup().isEmpty()) {
       return;
@@ -213,7 +216,7 @@ public final class SandboxCreator {
     }
   }
 
-  /** The same order once more: its sandbox is waited for, not made a second time. */
+  /** Handles a repeated request: waits for the sandbox of the first one. */
   private CreateResult awaitExisting(SandboxRequest order, SandboxId id, boolean same) {
     if (!same) {
       throw Fault.of(
@@ -258,13 +261,13 @@ public final class SandboxCreator {
             .whenExpired(lifecycle.whenExpired())
             .pooled(pooled);
     if (placer.images().handles(spec)) {
-      // Written down because it is true longer than the snapshot may be there.
+      // Record the base image, because the snapshot may be removed before the sandbox is.
       intent.baseImage(placer.images().baseSpec(spec).image().orElse(""));
     }
     return intent.build();
   }
 
-  /** Removes what is left of a sandbox, also when the client waits no longer. */
+  /** Destroys a sandbox that could not be created, even if the calling thread was interrupted. */
   private void cleanUp(SandboxId id, SandboxException because) {
     boolean interrupted = Thread.interrupted();
     try {
@@ -279,7 +282,7 @@ public final class SandboxCreator {
       Failpoint.CREATE_FAILURE_WRITTEN.reach();
       ender.destroy(id, DestroyOptions.FORCE, why);
     } catch (SandboxException left) {
-      because.addSuppressed(left); // It is written down, and tried again later.
+      because.addSuppressed(left); // The failure is recorded, and reconciliation retries.
     } finally {
       if (interrupted) {
         Thread.currentThread().interrupt();

@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * Takes sandboxes down. That it is being done is written first: whatever happens then, somebody
- * finishes it.
+ * Destroys sandboxes. The destruction is recorded before it starts, so that reconciliation can
+ * finish one that was interrupted.
  */
 public final class SandboxDestroyer {
   private final SandboxRecorder book;
@@ -41,16 +41,16 @@ public final class SandboxDestroyer {
   }
 
   /**
-   * Destroys a sandbox and returns when nothing is left of it. Does nothing to one that is gone.
+   * Destroys a sandbox and returns when nothing of it is left. Does nothing if it is already gone.
    *
-   * @param why what the ledger remembers
-   * @throws dev.isola.spi.error.NotFound when there never was one
+   * @param why the cause to record in the ledger
+   * @throws dev.isola.spi.error.NotFound if no such sandbox was ever created
    */
   public void destroy(SandboxId id, DestroyOptions how, String why) {
     destroyIf(id, any -> true, how, why);
   }
 
-  /** Ends a sandbox if it is, at that moment, still what it was taken for. */
+  /** Destroys a sandbox if its current entry still satisfies a condition. */
   public void destroyIf(
       SandboxId id, Predicate<SandboxEntry> still, DestroyOptions how, String why) {
     Failpoint.END_BEGUN.reach();
@@ -69,7 +69,7 @@ public final class SandboxDestroyer {
     };
   }
 
-  /** Destroys what is written down as terminating, and writes that it is done. */
+  /** Destroys a sandbox that is recorded as terminating, and records it as destroyed. */
   public void finishDestroy(SandboxEntry terminating, DestroyOptions how) {
     SandboxId id = terminating.id();
     Failpoint.END_WRITTEN.reach();
@@ -89,15 +89,15 @@ public final class SandboxDestroyer {
   }
 
   /**
-   * Destroys a sandbox at its provider. When that fails and yet no process is left, what remains is
-   * files: the sandbox is gone for its client and holds no memory or processors. The reconciler
-   * finds the remains in the provider's inventory and destroys them until nothing is left.
+   * Destroys a sandbox at its provider. If that fails but no process is left, only files remain:
+   * for the client the sandbox is gone, and its resources are free. The reconciler finds the
+   * remains in the inventory of the provider and retries until they are removed.
    *
    * @return why something remains
    */
   private Optional<String> destroyAtProvider(SandboxEntry terminating, DestroyOptions how) {
     if (terminating.provider().isEmpty()) {
-      return Optional.empty(); // a record that could not be read; no provider is known to have it
+      return Optional.empty(); // an unreadable record, for which no provider is known
     }
     Provider provider = registry.get(terminating.provider());
     try {
@@ -116,7 +116,9 @@ public final class SandboxDestroyer {
     }
   }
 
-  /** A provider attaches to whatever still runs; of what it does not answer nothing is known. */
+  /**
+   * Returns whether the sandbox still runs. Assumes that it does if the provider does not answer.
+   */
   private static boolean isRunning(Provider provider, SandboxId id, SandboxException failure) {
     try {
       return provider.attach(id).isPresent();

@@ -33,7 +33,10 @@ public final class SandboxOperations {
     this.clock = clock;
   }
 
-  /** Lets a sandbox live for {@code fromNow}. What is written decides; then the sandbox is told. */
+  /**
+   * Sets the expiry of a sandbox to {@code fromNow} from the current time. The ledger is
+   * authoritative; the provider is informed afterwards.
+   */
   public SandboxEntry renew(SandboxId id, Duration fromNow) {
     SandboxEntry entry =
         book.modify(
@@ -67,7 +70,7 @@ public final class SandboxOperations {
     return paused;
   }
 
-  /** Resumes a sandbox that is paused or suspended. */
+  /** Resumes a paused or suspended sandbox. */
   public SandboxEntry resume(SandboxId id) {
     SandboxEntry before = book.require(id);
     if (SuspensionState.isSuspended(before)

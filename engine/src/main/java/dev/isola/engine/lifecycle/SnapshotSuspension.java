@@ -21,16 +21,16 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 
 /**
- * Suspends sandboxes without leaving anything at their provider. The suspension is written first,
- * so that a request for the sandbox waits; then its files are saved; then the snapshot is written;
- * and only then is it destroyed. It is resumed in the opposite order. After a crash in between, the
- * sandbox either still runs or is in the snapshot.
+ * Suspends sandboxes by snapshot, without leaving anything at their provider. The order is: record
+ * the suspension, so that requests wait; save the files; record the snapshot; destroy the sandbox.
+ * Resuming reverses it. After a crash in between, the sandbox either still runs or is in the
+ * snapshot.
  */
 public final class SnapshotSuspension {
-  /** Two sandboxes that have the same lock wait for each other now and then. */
+  /** The number of lock stripes; sandboxes that share one occasionally wait for each other. */
   private static final int LOCKS = 256;
 
-  /** When a sandbox whose time is up is tried again after its suspension failed. */
+  /** How long after a failed suspension an expired sandbox is suspended again. */
   static final Duration RETRY = Duration.ofMinutes(1);
 
   private final SandboxRecorder book;
@@ -65,12 +65,12 @@ public final class SnapshotSuspension {
   }
 
   /**
-   * Suspends a sandbox, unless its entry was changed meanwhile. Returns once that is written; the
-   * snapshot is taken in the background.
+   * Suspends a sandbox unless its entry has changed. Returns once the suspension is recorded; a
+   * background thread takes the snapshot.
    */
   void suspend(ExpiryStep.Suspend step) {
     SandboxId id = step.id();
-    living.beginTransition(id); // reconciliation leaves it alone until the snapshot is finished
+    living.beginTransition(id); // reconciliation ignores it until the snapshot is complete
     Optional<SandboxEntry> suspended =
         book.update(
             step.entry(),
@@ -114,7 +114,7 @@ public final class SnapshotSuspension {
     }
   }
 
-  /** Writes that a sandbox whose suspension failed runs. */
+  /** Records a sandbox whose suspension failed as running. */
   void keepRunning(SandboxEntry suspended) {
     try {
       book.modify(
@@ -130,9 +130,9 @@ public final class SnapshotSuspension {
   }
 
   /**
-   * Restores a sandbox that is not at its provider; waits first while its snapshot is taken.
+   * Restores a sandbox that is suspended by snapshot; waits if the snapshot is still being taken.
    *
-   * @return the entry of one that runs, or is paused or stopped at its provider
+   * @return the entry of a sandbox that is running, or paused or stopped at its provider
    */
   public SandboxEntry resume(SandboxId id) {
     ReentrantLock lock = lock(id);
@@ -149,13 +149,13 @@ public final class SnapshotSuspension {
   }
 
   /**
-   * Removes what a provider still has of a sandbox that is in a snapshot. Removes nothing while a
-   * request resumes the sandbox: the restored sandbox is not what was left.
+   * Destroys what a provider still holds of a sandbox that is suspended by snapshot. Does nothing
+   * while a request resumes the sandbox, because the provider then holds the restored one.
    */
   public void discard(SandboxId id) {
     ReentrantLock lock = lock(id);
     if (!lock.tryLock()) {
-      return; // the next reconciliation looks again
+      return; // the next reconciliation retries
     }
     try {
       SandboxEntry entry = book.require(id);
@@ -176,9 +176,8 @@ public final class SnapshotSuspension {
     boolean made = false;
     living.beginTransition(id);
     try {
-      registry
-          .get(entry.provider())
-          .destroy(id, DestroyOptions.FORCE); // what a crash may have left
+      // Removes what a crash may have left.
+      registry.get(entry.provider()).destroy(id, DestroyOptions.FORCE);
       Sandbox sandbox = storage.restore(entry, snapshot);
       SandboxEntry running =
           SuspensionState.resumed(

@@ -15,7 +15,7 @@ import java.time.InstantSource;
 import java.util.Optional;
 import java.util.Set;
 
-/** Suspends sandboxes instead of destroying them, where their entry says so. */
+/** Suspends due sandboxes whose entry specifies suspension instead of destruction. */
 public final class Suspender {
   private final SandboxRecorder book;
   private final LiveSandboxes living;
@@ -37,9 +37,9 @@ public final class Suspender {
   }
 
   /**
-   * Suspends a sandbox. One that cannot be asked now keeps running and is tried again later.
+   * Suspends a sandbox. If it does not respond, it keeps running and is suspended later.
    *
-   * @return false when it is gone or has no way to be suspended, and is to be destroyed
+   * @return false if it is gone or cannot be suspended, and must be destroyed
    */
   boolean suspend(ExpiryStep.Suspend step) {
     try {
@@ -74,7 +74,9 @@ public final class Suspender {
     }
   }
 
-  /** Written first: to resume a sandbox that is written as paused and is not does no harm. */
+  /**
+   * Records the pause before pausing, because resuming a sandbox that is not paused is harmless.
+   */
   private void pause(
       ExpiryStep.Suspend step, SuspensionMethod method, Sandbox sandbox, PauseKind kind) {
     SandboxEntry paused = book.withState(step.entry(), method.state(), step.cause());
@@ -84,7 +86,7 @@ public final class Suspender {
 
   private void pause(SandboxEntry suspended, Reason reason, Sandbox sandbox, PauseKind kind) {
     try {
-      if (reason == Reason.EXPIRED) { // a frozen one would end as soon as it goes on
+      if (reason == Reason.EXPIRED) { // otherwise a frozen sandbox would end when it is resumed
         Deadlines.renew(sandbox, Deadlines.WHILE_SUSPENDED);
       }
       sandbox.as(Pausing.class).orElseThrow().pause(kind);
@@ -94,13 +96,13 @@ public final class Suspender {
     }
   }
 
-  /** Returns an entry as it is once the sandbox runs. */
+  /** Returns the entry of a resumed sandbox. */
   public SandboxEntry resumed(SandboxEntry entry) {
     return SuspensionState.resumed(
         book.withState(entry, SandboxState.RUNNING, null), clock.instant());
   }
 
-  /** Tells a sandbox that was resumed how long it may live now. */
+  /** Renews the deadline of a resumed sandbox at its provider. */
   public void renewDeadline(SandboxEntry before, SandboxEntry resumed, Sandbox sandbox) {
     Lifecycle lifecycle = SpecCodec.decode(resumed.spec(), resumed.id()).lifecycle();
     if (SuspensionState.isSuspended(before)

@@ -15,8 +15,8 @@ import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Meters of how things stand. All of them are there from the beginning, at zero: what appears only
- * once something went wrong cannot be watched.
+ * Registers the gauges and counters that are computed from the state of the engine. All of them
+ * exist from the start with value zero, so that alerts can refer to them.
  */
 final class EngineGauges {
   private static final double BYTES_PER_MB = 1 << 20;
@@ -182,7 +182,7 @@ final class EngineGauges {
         .register(registry);
   }
 
-  /** A ledger that does not answer has no value; the meters of everything else go on. */
+  /** Reads a value. Returns NaN if the ledger fails, which leaves other meters unaffected. */
   private static double read(Supplier<GaugeValues> source, ToDoubleFunction<GaugeValues> value) {
     try {
       return value.applyAsDouble(source.get());

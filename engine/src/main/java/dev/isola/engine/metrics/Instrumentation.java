@@ -6,7 +6,7 @@ import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.SandboxException;
 import java.util.function.Supplier;
 
-/** Does what the engine is asked for, and records how it went and who is at work. */
+/** Executes operations and records their metrics and the activity of sandboxes. */
 public record Instrumentation(
     MetricsRecorder recorder, ActivityTracker activity, OpenExecutions executions) {
   public Instrumentation(MetricsRecorder recorder, ActivityTracker uses) {
@@ -14,9 +14,9 @@ public record Instrumentation(
   }
 
   /**
-   * Has a sandbox made.
+   * Creates a sandbox and records the duration and outcome.
    *
-   * @param wanted the provider that is asked for, for when nobody makes it
+   * @param requested the requested provider, used as label if creation fails
    */
   public CreateResult measureCreate(String wanted, Supplier<CreateResult> work) {
     long start = System.nanoTime();
@@ -34,7 +34,7 @@ public record Instrumentation(
     }
   }
 
-  /** Returns a sandbox whose commands and files are measured. */
+  /** Returns a sandbox that records metrics of its commands and files. */
   public Sandbox sandbox(Sandbox sandbox, String provider) {
     return new MeasuredSandbox(sandbox, provider, recorder, activity, executions);
   }
@@ -49,7 +49,7 @@ public record Instrumentation(
         });
   }
 
-  /** Does something to a sandbox as a whole. */
+  /** Executes an operation on a sandbox and records its duration and outcome. */
   public <T> T measure(EngineOperation deed, String provider, Supplier<T> work) {
     long start = System.nanoTime();
     try {

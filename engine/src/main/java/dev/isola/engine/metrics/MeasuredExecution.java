@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
-/** Counts what a command writes and reads, and times it once its end is seen. */
+/** Counts the input and output of a command and records its duration when its end is observed. */
 class MeasuredExecution implements Execution {
   private final Execution inner;
   private final String provider;

@@ -18,8 +18,8 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * Times what moves content and counts its bytes. Content that is written is handed on as it is:
- * whoever reads it may know a quicker way for a file than reading it.
+ * Records duration and bytes of file transfers. Content to write is passed on unwrapped, because
+ * the receiver may have a faster way to copy a file than reading the stream.
  */
 record MeasuredFiles(
     FileSystem inner,
@@ -67,7 +67,7 @@ record MeasuredFiles(
       FileInfo written;
       long bytes;
       if (options.append()) {
-        // The size is not what was added.
+        // When appending, the resulting size is not the number of bytes written.
         MeteredInputStream counted = new MeteredInputStream(content, (count, good) -> {});
         written = inner.write(path, counted, options);
         bytes = counted.bytes();
@@ -128,7 +128,7 @@ record MeasuredFiles(
     return watched(() -> inner.stat(path, options));
   }
 
-  /** Asking is no error, whatever the answer. */
+  /** Not recorded: a missing file is not an error here. */
   @Override
   public boolean exists(String path) {
     return inner.exists(path);

@@ -5,9 +5,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 
-/** Counts what is read, and tells once, when it is closed, whether reading went well. */
+/** Counts the bytes read. On the first close, reports the count and whether all reads succeeded. */
 final class MeteredInputStream extends FilterInputStream {
-  /** Is told at the end. */
+  /** Receives the result when the stream is closed. */
   interface CloseListener {
     void closed(long bytes, boolean good);
   }
@@ -54,7 +54,7 @@ final class MeteredInputStream extends FilterInputStream {
     return in.skip(count);
   }
 
-  /** What the stream itself can pass on without copying it here stays that way. */
+  /** Delegates, so that the stream can transfer without copying through this one. */
   @Override
   public long transferTo(OutputStream out) throws IOException {
     return counted(() -> in.transferTo(out));

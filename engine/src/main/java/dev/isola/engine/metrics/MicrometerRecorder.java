@@ -13,9 +13,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.LongStream;
 
-/** Records into meters. They are looked up by small keys, which is cheaper than by their tags. */
+/** Records into Micrometer meters. Looks them up by small keys, which is cheaper than by tags. */
 final class MicrometerRecorder implements MetricsRecorder {
-  /** From a warm sandbox to a build, in milliseconds. */
+  /** The histogram buckets in milliseconds, from a warm start to a template build. */
   private static final Duration[] BOUNDS =
       LongStream.of(
               1, 2, 3, 5, 10, 15, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000,

@@ -2,7 +2,7 @@ package dev.isola.engine.metrics;
 
 import dev.isola.spi.error.ErrorCode;
 
-/** For an engine that nobody watches. */
+/** Discards everything; used if no exporter is configured. */
 final class NoopMetricsRecorder implements MetricsRecorder {
   @Override
   public void recordCreate(String provider, boolean warm, boolean good, long nanos) {}

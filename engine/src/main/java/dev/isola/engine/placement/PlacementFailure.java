@@ -10,7 +10,10 @@ import dev.isola.spi.error.SandboxException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The one error for when nobody is left: it names each provider, its reason and what to do. */
+/**
+ * Builds the error for a request that no provider can serve: it names each provider with its reason
+ * and remedy.
+ */
 final class PlacementFailure {
   private PlacementFailure() {}
 
@@ -45,7 +48,10 @@ final class PlacementFailure {
         : "no provider could make the sandbox";
   }
 
-  /** Later may help where something failed or is ill; where nobody does it at all, it will not. */
+  /**
+   * Returns the error code. It is retryable if a provider failed or is unhealthy, and not if no
+   * provider supports the request.
+   */
   private static ErrorCode code(List<Rejection> told, List<SandboxException> failures) {
     if (!failures.isEmpty()) {
       return failures.stream().allMatch(e -> e.category() == Category.RESOURCE)

@@ -36,10 +36,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 
 /**
- * Keeps sandboxes ready. One is handed out only where the order would get the very same: the hash
- * of its spec, the image that the spec names and the provider that would be chosen now all match.
- * Who gets it is decided by the ledger, so nobody ever shares one; and one that was handed out
- * never comes back.
+ * Maintains the warm pool. A request gets a pooled sandbox only if it would otherwise get an
+ * identical one: the hash of the spec, the image digest and the chosen provider all match. The
+ * ledger decides which request claims a sandbox, so that no two requests share one. A claimed
+ * sandbox never returns to the pool.
  */
 public final class WarmPool implements WarmSandboxes {
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -48,7 +48,7 @@ public final class WarmPool implements WarmSandboxes {
   private static final String OTHER_PROVIDER = "provider mismatch";
   private static final String EMPTY = "pool empty";
 
-  /** Why somebody may find no warm one; nothing else is counted. */
+  /** The reasons for a miss that are counted. */
   public static final List<String> MISS_REASONS = List.of(NO_POOL, OTHER_PROVIDER, EMPTY);
 
   private final List<PoolConfig> config;
@@ -81,7 +81,7 @@ public final class WarmPool implements WarmSandboxes {
     this.log = log;
   }
 
-  /** How often somebody found a warm one, and why somebody did not. */
+  /** The number of hits, and of misses by reason. */
   public record Stats(long hits, Map<String, Long> misses) {}
 
   public Stats stats() {
@@ -90,7 +90,7 @@ public final class WarmPool implements WarmSandboxes {
     return new Stats(hits.sum(), counts);
   }
 
-  /** Returns how many are to be ready. */
+  /** Returns the configured number of warm sandboxes. */
   public int size() {
     return config.stream().mapToInt(PoolConfig::size).sum();
   }
@@ -98,7 +98,8 @@ public final class WarmPool implements WarmSandboxes {
   @Override
   public Optional<SandboxRecorder.IntentResult> claim(SandboxRequest order, Selection selection) {
     Optional<ProviderInfo> best = selection.best();
-    boolean secret = !order.request().spec().secretEnv().isEmpty(); // which no other one has
+    // No pooled sandbox has the secrets of a request.
+    boolean secret = !order.request().spec().secretEnv().isEmpty();
     if (config.isEmpty() || best.isEmpty() || secret) {
       return Optional.empty();
     }
@@ -131,7 +132,10 @@ public final class WarmPool implements WarmSandboxes {
     return claimed;
   }
 
-  /** Returns the hash of pooled sandboxes that match; empty when no pool or provider has them. */
+  /**
+   * Returns the hash of matching pooled sandboxes; empty if no pool is configured for the spec or
+   * the provider cannot resolve the image.
+   */
   private Optional<String> poolHash(SandboxRequest order, String provider) {
     String plain = SpecCodec.hash(order.request());
     if (config.stream().noneMatch(one -> SpecCodec.hash(one.request()).equals(plain))) {
@@ -141,7 +145,10 @@ public final class WarmPool implements WarmSandboxes {
     return hashAt(order.request(), provider);
   }
 
-  /** Returns the hash of sandboxes that this provider would make now; empty when it cannot tell. */
+  /**
+   * Returns the hash of sandboxes that this provider would create now; empty if it cannot resolve
+   * the image.
+   */
   private Optional<String> hashAt(CreateRequest request, String provider) {
     try {
       return Optional.of(creator.poolHash(request, provider));
@@ -151,13 +158,13 @@ public final class WarmPool implements WarmSandboxes {
     }
   }
 
-  /** Making one takes processors, which whoever was just handed one wants to use first. */
+  /** Waits before refilling, to leave the CPU to the request that just claimed a sandbox. */
   private void refillSoon() {
     try {
       Thread.sleep(REFILL_DELAY);
       refill();
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // nobody does; the next round fills it
+      Thread.currentThread().interrupt(); // not expected; the next periodic refill makes up for it
     }
   }
 
@@ -167,8 +174,8 @@ public final class WarmPool implements WarmSandboxes {
   }
 
   /**
-   * Makes what is missing, and removes what is not wanted any more. One at a time does it; whoever
-   * comes meanwhile leaves word, and it is looked at once more.
+   * Creates missing sandboxes and removes obsolete ones. One thread at a time does this; a
+   * concurrent call makes that thread repeat it.
    */
   public void refill() {
     refillRequested.set(true);
@@ -185,7 +192,7 @@ public final class WarmPool implements WarmSandboxes {
     }
   }
 
-  /** Makes no more, and returns when nothing is being made. */
+  /** Stops refilling and returns when no sandbox is being created. */
   public void close() {
     closed = true;
     refillLock.lock();
@@ -196,7 +203,10 @@ public final class WarmPool implements WarmSandboxes {
     }
   }
 
-  /** Makes what is missing of an entry, at the provider that a request would get now. */
+  /**
+   * Creates the missing sandboxes of one configuration, at the provider that a request would get
+   * now.
+   */
   private void fill(PoolConfig entry) {
     try {
       Optional<String> provider = providerFor(entry);
@@ -222,14 +232,14 @@ public final class WarmPool implements WarmSandboxes {
         .withLabels(Map.of());
   }
 
-  /** Returns who would make a sandbox of an entry now; empty when no provider may. */
+  /** Returns the provider that would be chosen now; empty if none is eligible. */
   private Optional<String> providerFor(PoolConfig entry) {
     return creator.providerFor(order(entry));
   }
 
   /**
-   * Ends the sandboxes that no request gets any more: their spec is not configured now, another
-   * provider would be chosen for it, or its image is another one now.
+   * Destroys the sandboxes that no request can get any more: their spec is no longer configured,
+   * another provider would be chosen, or the image has changed.
    */
   private void removeObsolete() {
     List<Predicate<SandboxEntry>> matching = config.stream().map(this::matching).toList();
@@ -238,7 +248,7 @@ public final class WarmPool implements WarmSandboxes {
           && matching.stream().noneMatch(one -> one.test(entry))) {
         try {
           Failpoint.POOL_UNWANTED.reach();
-          // Somebody may have been given it since.
+          // A request may have claimed it meanwhile.
           ender.destroyIf(
               entry.id(),
               SandboxEntry::pooled,
@@ -251,11 +261,12 @@ public final class WarmPool implements WarmSandboxes {
     }
   }
 
-  /** Returns which pooled sandboxes an entry of the configuration would be satisfied with now. */
+  /** Returns a predicate for the pooled sandboxes that match a configuration now. */
   private Predicate<SandboxEntry> matching(PoolConfig wish) {
     Optional<String> provider = providerFor(wish);
     Optional<String> hash = provider.flatMap(name -> hashAt(wish.request(), name));
-    if (hash.isEmpty()) { // those that are ready stay while no provider may or can tell
+    if (hash.isEmpty()) {
+      // Keeps existing sandboxes while no provider is eligible or can resolve the image.
       String plain = SpecCodec.hash(wish.request());
       return entry -> plainHash(entry).equals(Optional.of(plain));
     }
@@ -263,7 +274,7 @@ public final class WarmPool implements WarmSandboxes {
         entry.specHash().equals(hash.get()) && provider.equals(Optional.of(entry.provider()));
   }
 
-  /** Returns the hash of a stored spec; empty when it cannot be read. */
+  /** Returns the hash of a stored spec; empty if it is unreadable. */
   private static Optional<String> plainHash(SandboxEntry entry) {
     try {
       return Optional.of(SpecCodec.hash(SpecCodec.decode(entry.spec(), entry.id())));

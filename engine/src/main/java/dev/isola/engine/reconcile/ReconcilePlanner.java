@@ -12,9 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Decides what to do about a situation. Pure; of a provider that did not answer nothing is said.
- */
+/** Plans the steps of a reconciliation. Pure. Does nothing about a provider that did not answer. */
 final class ReconcilePlanner {
   private ReconcilePlanner() {}
 
@@ -63,7 +61,10 @@ final class ReconcilePlanner {
     };
   }
 
-  /** Its files are kept elsewhere; what its provider has of it is what it was, or half made. */
+  /**
+   * Plans for a sandbox suspended by snapshot: whatever the provider still holds is obsolete or
+   * partial.
+   */
   private static Optional<ReconcileStep> planSuspended(
       SandboxEntry entry, @Nullable InventoryItem sighting) {
     return sighting == null

@@ -35,9 +35,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * Looks at what is written down and what there is, and does what it takes to make them the same.
- * Every step that writes does so only if nobody has written meanwhile; what fails is tried again
- * the next time.
+ * Compares the ledger with the inventories of the providers and corrects the differences. Every
+ * write is a compare-and-set; a failed step is retried by the next run.
  */
 public final class Reconciler {
   private final Ledger ledger;
@@ -71,7 +70,7 @@ public final class Reconciler {
     this.log = log;
   }
 
-  /** Looks once, and returns what it did about it. */
+  /** Reconciles once and returns the steps. */
   public List<ReconcileStep> reconcile() {
     List<SandboxEntry> before = readable(open());
     Failpoint.RECONCILE_READ.reach();
@@ -90,7 +89,10 @@ public final class Reconciler {
     return steps;
   }
 
-  /** A lease is taken before its sandbox exists: whatever was seen had its lease by now. */
+  /**
+   * Returns the leased sandboxes. A process acquires the lease before it creates the sandbox, so
+   * every sandbox in an inventory has its lease by now.
+   */
   private Set<SandboxId> leased(
       Map<String, List<InventoryItem>> seen, Map<SandboxId, String> written) {
     Set<SandboxId> leased = new HashSet<>();
@@ -108,7 +110,10 @@ public final class Reconciler {
     }
   }
 
-  /** What was seen goes by a step of the plan; its lease goes the next time. */
+  /**
+   * Returns whether the sandbox is gone. If it is in an inventory, a step of this run removes it,
+   * and the next run deletes the lease.
+   */
   private static boolean isGone(
       SandboxLeases.LapsedLease lease, Map<String, List<InventoryItem>> seen) {
     List<InventoryItem> there = seen.get(lease.provider());
@@ -116,8 +121,8 @@ public final class Reconciler {
   }
 
   /**
-   * Looks once if a sandbox in our hands has ended and nobody of us ended it: a provider that
-   * listens to its backend knows that long before the next look. Costs nothing otherwise.
+   * Reconciles if a sandbox ended without the engine destroying it. A provider that receives events
+   * of its backend knows this long before the next periodic run. Costs nothing otherwise.
    */
   public void reconcileIfAnyEnded() {
     if (living.all().stream().anyMatch(one -> one.state() == SandboxState.DESTROYED)) {
@@ -137,14 +142,14 @@ public final class Reconciler {
     return all;
   }
 
-  /** Nothing is done about a record that cannot be read; it stays known by its id. */
+  /** Returns the readable entries. Sandboxes with unreadable records are left alone. */
   private List<SandboxEntry> readable(List<SandboxEntry> entries) {
     return entries.stream().filter(entry -> !quarantine.holds(entry)).toList();
   }
 
   /**
-   * Asks all providers at once: one that hangs costs the time of one. One that cannot say what it
-   * has is worth a warning where sandboxes of it are recorded.
+   * Queries all providers in parallel, so that hanging ones cost one timeout in total. A failure is
+   * logged only if the ledger has sandboxes of that provider.
    */
   private Map<String, List<InventoryItem>> inventories(List<SandboxEntry> entries) {
     Set<String> used = new HashSet<>();
@@ -189,7 +194,7 @@ public final class Reconciler {
       execute(step);
     } catch (SandboxException e) {
       log.warning("not done yet: " + step.getClass().getSimpleName() + ": " + e.fault().problem());
-    } catch (RuntimeException e) { // one step that fails badly does not keep the others from it
+    } catch (RuntimeException e) { // a failing step must not prevent the others
       log.warning("not done yet: " + step.getClass().getSimpleName() + ": " + e);
     }
   }
@@ -227,7 +232,7 @@ public final class Reconciler {
       case ReconcileStep.MarkLost(SandboxEntry entry, String why) -> {
         SandboxEntry lost = book.withState(entry, SandboxState.ERROR, why);
         if (entry.state() != SandboxState.CREATING && isOver(entry, lost.updatedAt())) {
-          return; // it ended by itself a moment before the expiry does the rest
+          return; // it reached its deadline; expiry handles it
         }
         if (book.update(entry, lost).isPresent()) {
           Failpoint.RECONCILE_LOST.reach();
@@ -247,7 +252,7 @@ public final class Reconciler {
       }
       case ReconcileStep.RemoveUnknown(String provider, SandboxId id) -> {
         if (living.isInTransition(id) || isWritten(provider, id)) {
-          return; // it was made since the provider was asked
+          return; // it was created after the inventory was taken
         }
         log.warning("sandbox " + id + " of " + provider + " is not written down; removing it");
         Failpoint.RECONCILE_REMOVING.reach();

@@ -12,23 +12,22 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the calls of one provider. A call takes bounded time, and only {@link SandboxException}
- * comes out: whatever else a provider throws, errors of the JVM and null included, is a breach of
- * the contract and becomes {@code INTERNAL}. A call that does not end in time is interrupted and
- * abandoned.
+ * Runs the calls of one provider. Each call has a timeout and throws only {@link SandboxException}:
+ * anything else, including JVM errors and null results, violates the contract and becomes {@code
+ * INTERNAL}. A call that exceeds its timeout is interrupted and abandoned.
  *
- * @param provider the name, for messages
+ * @param provider the provider name, for messages
  */
 record ProviderGuard(String provider) {
-  /** How long an interrupted call has to clean up before it is abandoned. */
+  /** How long an interrupted call may clean up before it is abandoned. */
   private static final Duration CLEAN_UP = Duration.ofSeconds(30);
 
   /**
-   * Returns what the call returns.
+   * Runs a call and returns its result.
    *
-   * @param what the call, as the start of a sentence: {@code "create"}
-   * @param most how long it may take
-   * @param late the code of the error when it takes longer
+   * @param what the name of the call, which starts messages, such as {@code "create"}
+   * @param timeout how long it may take
+   * @param timeoutCode the error code of a timeout
    */
   <T> T call(String what, Duration most, ErrorCode late, Supplier<@Nullable T> call) {
     FutureTask<@Nullable T> task = new FutureTask<>(call::get);
@@ -64,7 +63,7 @@ record ProviderGuard(String provider) {
     }
   }
 
-  /** Runs a call that returns nothing. */
+  /** Runs a call without a result. */
   void run(String what, Duration most, ErrorCode late, Runnable call) {
     boolean _ =
         call(
@@ -86,7 +85,7 @@ record ProviderGuard(String provider) {
         .exception();
   }
 
-  /** Returns the exception for what a provider must not throw or return. */
+  /** Returns the exception for a violation of the contract. */
   SandboxException contractViolation(String what, String how, @Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.INTERNAL,

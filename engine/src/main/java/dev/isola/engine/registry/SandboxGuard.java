@@ -23,16 +23,16 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Wraps the sandboxes of a provider, and what they hand out: capabilities, files, executions,
- * connections. Only exceptions of the contract come out of their methods. Those that wait for the
- * backend and have no deadline of their own take bounded time; the others, of commands and files
- * above all, run on the thread of their caller.
+ * Wraps the sandboxes of a provider and the objects that they return: capabilities, files,
+ * executions, connections. Their methods throw only exceptions of the contract. Methods that wait
+ * for the backend and have no deadline of their own get a timeout; all others, mainly of commands
+ * and files, run on the thread of the caller.
  *
- * <p>A wrapped object implements the interfaces of the contract that the one within implements. A
- * new capability needs nothing here.
+ * <p>A wrapper implements the contract interfaces of the wrapped object, so a new capability needs
+ * no code here.
  *
- * @param bounds interfaces whose methods wait for the backend without a deadline, and how long they
- *     may; one that makes a sandbox may take its startup timeout twice besides
+ * @param bounds timeouts of interfaces whose methods wait for the backend without a deadline; a
+ *     method that creates a sandbox additionally gets twice its startup timeout
  */
 record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
   private static final String CONTRACT = SandboxId.class.getPackageName();
@@ -45,7 +45,9 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
           Forking.ForkPoint.class, Duration.ofMinutes(1),
           UsageReporting.class, Duration.ofMinutes(1));
 
-  /** The interfaces of the contract that a class implements; those of values are sealed. */
+  /**
+   * The contract interfaces that a class implements. Sealed interfaces are values and not wrapped.
+   */
   private static final ClassValue<Class<?>[]> INTERFACES =
       new ClassValue<>() {
         @Override
@@ -88,7 +90,7 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
             Sandbox.class.getClassLoader(), interfaces, new GuardHandler(value, this));
   }
 
-  /** One wrapped object. */
+  /** Handles the calls of one wrapped object. */
   private record GuardHandler(Object inner, SandboxGuard wrapper) implements InvocationHandler {
     @Override
     public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments)
@@ -107,7 +109,7 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
       return null;
     }
 
-    @SuppressWarnings("ReferenceEquality") // each wrapper is equal to itself alone
+    @SuppressWarnings("ReferenceEquality") // identity is intended
     private Object ofObject(Object proxy, Method method, Object @Nullable [] arguments) {
       return switch (method.getName()) {
         case "equals" -> arguments != null && proxy == arguments[0];
@@ -139,7 +141,7 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
               .filter(SandboxSpec.class::isInstance)
               .map(SandboxSpec.class::cast)
               .findFirst();
-      // After a create that does not end nothing is known.
+      // The outcome of a create that timed out is unknown.
       ErrorCode late = spec.isPresent() ? ErrorCode.OUTCOME_UNKNOWN : ErrorCode.DEADLINE_EXCEEDED;
       Duration most =
           spec.map(one -> one.startupTimeout().multipliedBy(2).plus(usual)).orElse(usual);
@@ -150,7 +152,7 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
           .orElse(null);
     }
 
-    /** The guard that this runs in translates what is not of the contract. */
+    /** Invokes a method; the surrounding guard translates undeclared exceptions. */
     private @Nullable Object unchecked(Method method, Object @Nullable [] arguments) {
       try {
         return direct(method, arguments);

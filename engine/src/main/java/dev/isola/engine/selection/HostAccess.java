@@ -8,16 +8,16 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.VolumeMount;
 
 /**
- * What of the host itself a sandbox is given. It widens the wall around the sandbox, so that both
- * the operator, in the configuration, and the credential of the client have to allow it.
+ * Access of a sandbox to the host. It weakens the isolation, so both the operator (in the
+ * configuration) and the credential of the client must allow it.
  *
- * @param network the network of the host, with every service on its loopback
- * @param folders folders of the host, as workspace or as a volume of type bind
+ * @param network the host network, including every service on its loopback interface
+ * @param folders host folders, as workspace or as bind volumes
  */
 public record HostAccess(boolean network, boolean folders) {
   public static final HostAccess NONE = new HostAccess(false, false);
 
-  /** Returns what a spec asks for. */
+  /** Returns the host access that a spec requests. */
   public static HostAccess of(SandboxSpec spec) {
     return new HostAccess(
         spec.network().mode().filter(mode -> mode == NetworkMode.HOST).isPresent(),
@@ -30,11 +30,11 @@ public record HostAccess(boolean network, boolean folders) {
   }
 
   /**
-   * Refuses a spec that asks for more than the operator allows, which this is, or that comes from a
-   * client without the scope for it.
+   * Rejects a spec that requests more than the operator allows (this value), or that comes from a
+   * client without the required scope.
    *
-   * @param granted whether the client may ask for the host at all
-   * @throws dev.isola.spi.error.Forbidden naming what was asked for and who can allow it
+   * @param granted whether the credential of the client allows host access
+   * @throws dev.isola.spi.error.Forbidden naming the access and how to allow it
    */
   public void check(SandboxSpec spec, boolean granted) {
     HostAccess asked = of(spec);

@@ -31,16 +31,16 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Chooses providers for a request. A pure function: the same request, standings and policy give the
- * same answer, and every provider is either a candidate or rejected with a reason.
+ * Selects providers for a request. A pure function of request, statuses and policy; every provider
+ * is either a candidate or rejected with a reason.
  */
 public final class ProviderSelector {
   private final SelectionPolicy policy;
   private final Map<String, ProviderInstance> instances;
 
   /**
-   * @param instances what is declared of each provider, by name; one that is missing here is judged
-   *     by what it says of itself
+   * @param instances the declared instances, by name; a provider without one is judged by what it
+   *     reports
    */
   public ProviderSelector(SelectionPolicy policy, Map<String, ProviderInstance> instances) {
     this.policy = policy;
@@ -57,9 +57,9 @@ public final class ProviderSelector {
   }
 
   /**
-   * Returns who may make the sandbox.
+   * Returns the candidates for a request.
    *
-   * @throws dev.isola.spi.error.NotFound when a provider is named that is not among the standings
+   * @throws dev.isola.spi.error.NotFound if the request names a provider that has no status
    */
   public Selection select(CreateRequest request, Collection<ProviderStatus> standings) {
     List<ProviderInfo> candidates = new ArrayList<>();
@@ -87,8 +87,8 @@ public final class ProviderSelector {
   }
 
   /**
-   * Returns the names of these providers, the one to ask first at the front: as long as it is
-   * healthy and fit for the request, none of those behind it would be chosen.
+   * Returns the provider names in the order in which to probe them: if one is healthy and suitable,
+   * no later one would be chosen.
    */
   public List<String> order(CreateRequest request, Map<String, ProviderProfile> profiles) {
     return profiles.entrySet().stream()
@@ -107,9 +107,9 @@ public final class ProviderSelector {
   }
 
   /**
-   * Returns why a provider is not to be asked at all; empty when its answers decide.
+   * Returns why a provider need not be probed; empty if the result of a probe decides.
    *
-   * @param profile what is known of it without asking
+   * @param profile what is known about it without a probe
    */
   public Optional<Rejection> rejection(
       CreateRequest request, String name, ProviderProfile profile) {
@@ -123,7 +123,10 @@ public final class ProviderSelector {
         .or(() -> tooWeak(request, name, profile.isolation()));
   }
 
-  /** The caller's own words come first: who asked for another need not hear of a missing binary. */
+  /**
+   * Checks a named provider first: a client that named another provider does not need to know why
+   * this one is unhealthy.
+   */
   private Optional<Rejection> rejection(CreateRequest request, ProviderStatus standing) {
     return switch (request.placement().provider()) {
       case ProviderPreference.Auto() ->
@@ -156,7 +159,7 @@ public final class ProviderSelector {
   }
 
   /**
-   * @throws dev.isola.spi.error.InvalidRequest when no provider has the region that is asked for
+   * @throws dev.isola.spi.error.InvalidRequest if no provider is in the requested region
    */
   private void refuseUnknownRegion(CreateRequest request) {
     Set<String> regions = new TreeSet<>();
@@ -188,7 +191,7 @@ public final class ProviderSelector {
         : reject(name, Kind.OTHER_REGION, "is not in region " + asked.get(), "");
   }
 
-  /** Says what speaks against it whether it was named or not. */
+  /** Returns the rejection that applies whether the provider is named or not. */
   private Optional<Rejection> unfit(CreateRequest request, ProviderStatus standing) {
     String name = standing.name();
     Optional<Rejection> elsewhere = wrongRegion(request, name);
@@ -196,7 +199,7 @@ public final class ProviderSelector {
       return elsewhere;
     }
     List<String> never = undeclared(request, standing);
-    if (!never.isEmpty()) { // healthy or not
+    if (!never.isEmpty()) { // regardless of health
       return unsupported(name, never);
     }
     if (standing.health() instanceof Health.Unhealthy(String reason, String fix)) {
@@ -273,7 +276,9 @@ public final class ProviderSelector {
     return Optional.of(new Rejection(name, ground, reason, fix));
   }
 
-  /** Returns the stronger of what the request and the installation want. */
+  /**
+   * Returns the stronger of the isolation that the request requires and the floor of the policy.
+   */
   private Isolation floor(CreateRequest request) {
     Isolation asked = request.placement().requirements().isolation();
     return asked.isAtLeast(policy.floor()) ? asked : policy.floor();

@@ -33,14 +33,14 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Makes several sandboxes with the files that one has now: by sharing those where the provider can
- * and nobody in the sandbox uses them, else by a snapshot. Then one sandbox is filled from it,
- * which nobody uses yet, and the others share that one's. Their processes, clocks and random
- * numbers are their own: they begin anew.
+ * Creates several sandboxes with the files of one sandbox. If the provider supports it and no
+ * process in the sandbox uses the files, the forks share them. Otherwise the engine takes a
+ * snapshot, restores it into one fork, and lets the other forks share the files of that one.
+ * Processes, clocks and random number generators of forks start afresh.
  *
- * @param use returns a sandbox and counts as its use
- * @param create makes what is ordered
- * @param startup what runs in each of them before it is ready
+ * @param use returns a sandbox and records activity
+ * @param create creates a sandbox
+ * @param startup the commands to run in each fork before it is ready
  */
 public record ForkService(
     SandboxRecorder book,
@@ -54,12 +54,17 @@ public record ForkService(
 
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  /** What a fork has already because its files are there, or may not share. */
+  /**
+   * Spec fields that forks do not inherit: their effect is already in the files, or cannot be
+   * shared.
+   */
   private static final List<String> NOT_INHERITED =
       List.of("id", "seedFiles", "init", "workspacePath", "image");
 
   /**
-   * @return as many results as were asked for
+   * Forks a sandbox.
+   *
+   * @return {@code count} results
    */
   public List<ForkResult> fork(SandboxId id, int count, ForkKind kind) {
     if (count < 1 || count > MAX_FORKS) {
@@ -70,7 +75,7 @@ public record ForkService(
           .sandbox(id)
           .exception();
     }
-    refuseUnlessFiles(book.require(id), kind); // before it is woken
+    refuseUnlessFiles(book.require(id), kind); // before the sandbox is resumed
     Map<String, Secret> secretEnv = secrets.get(id);
     Sandbox sandbox = use.apply(id);
     SandboxEntry source = book.require(id);
@@ -99,7 +104,7 @@ public record ForkService(
     }
   }
 
-  /** The files of a sandbox, where those of its workspace can be shared. */
+  /** The files of a sandbox, if its workspace can be shared. */
   private record SharedFiles(Optional<ForkSource> origin, Runnable release)
       implements AutoCloseable {
     static final SharedFiles NOTHING = new SharedFiles(Optional.empty(), () -> {});
@@ -173,7 +178,10 @@ public record ForkService(
     }
   }
 
-  /** The files of the first are shared only where no startup has changed them. */
+  /**
+   * Creates the remaining forks. They share the files of the first one unless a startup has changed
+   * them.
+   */
   private List<ForkResult> forkOthers(
       SandboxEntry source,
       Map<String, Secret> secretEnv,
@@ -206,7 +214,7 @@ public record ForkService(
     return results;
   }
 
-  /** What was begun is waited for, so that nobody is left with sandboxes that they do not know. */
+  /** Waits even if interrupted, so that no fork is created without its client learning the id. */
   private static void await(Thread thread) {
     boolean interrupted = false;
     while (true) {
@@ -243,7 +251,7 @@ public record ForkService(
     Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(asked));
     NOT_INHERITED.forEach(document::remove);
     image.ifPresent(name -> document.put("image", name));
-    if (document.get("tags") instanceof Map<?, ?> tags) { // an earlier version took any name
+    if (document.get("tags") instanceof Map<?, ?> tags) { // earlier versions accepted reserved tags
       Map<?, ?> allowed = new LinkedHashMap<>(tags);
       allowed.keySet().removeIf(name -> ReservedTags.contains(String.valueOf(name)));
       document.put("tags", allowed);

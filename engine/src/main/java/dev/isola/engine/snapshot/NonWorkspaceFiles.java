@@ -19,19 +19,19 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a sandbox wrote outside of its workspace, for forks whose workspace is shared. It is read
- * once and unpacked in each fork; mostly it is small, or nothing.
+ * The files that a sandbox wrote outside its workspace, for forks that share the workspace. They
+ * are read once and unpacked into each fork; usually there are few.
  */
 final class NonWorkspaceFiles implements AutoCloseable {
   private static final long MEGABYTE = 1 << 20;
 
-  /** Archives have heads, and a file may be in one more than once. */
+  /** Allows for tar headers and files that an archive contains more than once. */
   private static final int SLACK = 2;
 
   /**
    * One archive.
    *
-   * @param folder that it is of; empty for changes of the image
+   * @param folder the folder that it contains; empty for changes to the image
    */
   private record Part(Optional<String> folder, Spool archive) {}
 
@@ -40,9 +40,9 @@ final class NonWorkspaceFiles implements AutoCloseable {
   private NonWorkspaceFiles() {}
 
   /**
-   * Reads it.
+   * Reads the files of a sandbox.
    *
-   * @param scratch a folder for what does not fit into memory
+   * @param scratch a folder for archives that do not fit into memory
    */
   static NonWorkspaceFiles of(Sandbox source, SandboxSpec spec, Path scratch) {
     NonWorkspaceFiles rest = new NonWorkspaceFiles();
@@ -96,14 +96,14 @@ final class NonWorkspaceFiles implements AutoCloseable {
     }
   }
 
-  /** Tells whether there is nothing but the folder itself. */
+  /** Returns whether the archive contains nothing but the folder itself. */
   private static boolean isEmpty(Optional<String> folder, Spool archive) throws IOException {
     try (InputStream in = archive.read()) {
       return SnapshotArchives.isEmpty(in, folder.orElse(""));
     }
   }
 
-  /** Makes it in a fork. May be called by several threads at once. */
+  /** Unpacks the files into a fork. Thread-safe. */
   void applyTo(Sandbox fork) {
     if (parts.isEmpty()) {
       return;

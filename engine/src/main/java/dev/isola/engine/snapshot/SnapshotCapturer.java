@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Takes the files of one sandbox. Where commands run, everything is read once while they go on, and
- * then, while they are held, what has changed meanwhile: they are held for a look at the tree and
- * not for the reading of it.
+ * Captures the files of one sandbox. If commands are running, it first reads everything while they
+ * run, then freezes them and reads what has changed. Commands are thus frozen only while the tree
+ * is scanned, not while its content is read.
  */
 final class SnapshotCapturer {
   private final Snapshotting snapshotting;
@@ -31,9 +31,9 @@ final class SnapshotCapturer {
   }
 
   /**
-   * What came of it.
+   * The result of a capture.
    *
-   * @param moment for the next one
+   * @param moment the starting point of the next incremental capture
    */
   record Result(
       SnapshotArchives.ArchiveContents files,
@@ -42,7 +42,9 @@ final class SnapshotCapturer {
       boolean incremental,
       long readBytes) {}
 
-  /** Stores the content of all files in {@code taking}, and adds nothing to it. */
+  /**
+   * Stores the content of all files in the snapshot writer, without adding entries to the snapshot.
+   */
   Result capture(
       CaptureRequest wanted, SnapshotWriter taking, Map<String, SnapshotWriter.StagedFile> before) {
     if (before.isEmpty()) {
@@ -51,7 +53,7 @@ final class SnapshotCapturer {
     try {
       return captureConsistently(wanted, taking, before);
     } catch (SnapshotArchives.UnknownMarkException moved) {
-      // Something came into the folder that is older than the last picture.
+      // A file that is older than the previous snapshot was moved into the folder.
       return captureConsistently(wanted.since(0), taking, Map.of());
     }
   }
@@ -95,7 +97,10 @@ final class SnapshotCapturer {
     }
   }
 
-  /** What runs on its own after its command ended is not seen here; it is held all the same. */
+  /**
+   * Returns whether executions are running. Background processes of ended commands are not listed,
+   * but they are frozen all the same.
+   */
   private boolean hasRunningExecutions() {
     List<ExecutionInfo> all =
         sandbox.as(Attaching.class).map(Attaching::executions).orElse(List.of());

@@ -13,12 +13,12 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.spec.SandboxSpec;
 import java.util.Optional;
 
-/** Snapshots as images: {@code snapshot:ID} in a spec. */
+/** Snapshots as images, written {@code snapshot:ID} in a spec. */
 public final class SnapshotImages implements EngineImages {
-  /** What the name of such an image begins with. */
+  /** The prefix of the image name. */
   public static final String PREFIX = "snapshot:";
 
-  /** Behind the id: the image beneath may be another than it was. */
+  /** The suffix that allows a base image other than the original one. */
   private static final String FORCE = "+force";
 
   private final LazySnapshotStore store;
@@ -29,7 +29,7 @@ public final class SnapshotImages implements EngineImages {
     this.measured = measured;
   }
 
-  /** Returns what a spec names to be made from a snapshot. */
+  /** Returns the image name of a snapshot. */
   public static String imageName(String snapshot) {
     return PREFIX + snapshot;
   }
@@ -65,7 +65,7 @@ public final class SnapshotImages implements EngineImages {
     return base.build();
   }
 
-  /** A list of files fits everywhere but where its programs cannot run. */
+  /** Rejects a snapshot of another kind or CPU architecture. */
   private static void refuseUnfit(Snapshot snapshot) {
     if (snapshot.kind() != Snapshot.Kind.FILESYSTEM) {
       throw Capability.unsupported(snapshot.provider(), "restoring a snapshot of memory");

@@ -16,12 +16,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Brings the files of a snapshot into a sandbox that was just made. */
+/** Restores the files of a snapshot into a new sandbox. */
 record SnapshotRestore(
     SnapshotReader opened, SandboxSpec spec, Sandbox sandbox, Snapshotting snapshotting) {
 
   /**
-   * @param force whether the image may be another than the one that the changes are of
+   * Restores the files.
+   *
+   * @param force whether to allow an image other than the one that the changes are based on
    */
   void run(boolean force) {
     Optional<Snapshot.SnapshotCoverage> written = opened.snapshot().coverage();
@@ -48,7 +50,7 @@ record SnapshotRestore(
     return folder.substring(1);
   }
 
-  /** Changes mean something only over what they are changes of. */
+  /** Rejects a different image, because changes only apply to the image that they are based on. */
   private void refuseUnlessSameImage(String digest) {
     Optional<String> here = snapshotting.coverage().flatMap(Coverage::image);
     if (here.equals(Optional.of(digest))) {
@@ -74,7 +76,10 @@ record SnapshotRestore(
         .exception();
   }
 
-  /** A volume keeps what it has; a folder in which nothing was need not be there. */
+  /**
+   * Returns whether to restore a folder. Volumes keep their content, and a folder that was empty is
+   * restored only if it belongs to the sandbox.
+   */
   private boolean isWanted(String folder) {
     boolean volume =
         spec.volumes().stream()
@@ -93,7 +98,7 @@ record SnapshotRestore(
         folder, SnapshotArchives.archiveFolder(opened, inside(folder)), TreeLimits.DEFAULT);
   }
 
-  /** The image may have brought files that the snapshot has not. */
+  /** Removes files that come from the image and are not in the snapshot. */
   private static void empty(FileSystem files, String folder) {
     if (files.exists(folder)) {
       try (Stream<FileInfo> brought = files.list(folder, 1)) {

@@ -41,7 +41,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Takes snapshots of sandboxes, and keeps them. All methods may be called from any thread. */
+/** Takes, lists and removes snapshots of sandboxes. Thread-safe. */
 public final class SnapshotService {
   private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -71,9 +71,10 @@ public final class SnapshotService {
   }
 
   /**
-   * Takes a snapshot of a running sandbox. When this throws there is none, and the sandbox goes on.
+   * Takes a snapshot of a running sandbox. If this throws, there is no snapshot, and the sandbox
+   * keeps running.
    *
-   * @throws dev.isola.spi.error.LimitExceeded with {@code DISK_FULL} when the store has no room
+   * @throws dev.isola.spi.error.LimitExceeded with {@code DISK_FULL} if the store is full
    */
   public SnapshotReport create(SandboxId id, SnapshotRequest order) {
     SandboxEntry entry = book.require(id);
@@ -166,7 +167,10 @@ public final class SnapshotService {
         && line.excludes().equals(order.excludes());
   }
 
-  /** Called while a snapshot is being taken, so that nobody collects what the one before needs. */
+  /**
+   * Returns the files of the previous snapshot by change marker. Call it with an open writer, which
+   * protects them from garbage collection.
+   */
   private Map<String, SnapshotWriter.StagedFile> heldByMark(
       SnapshotBase line, SnapshotWriter taking) {
     try {
@@ -186,7 +190,7 @@ public final class SnapshotService {
     }
   }
 
-  /** What a restored sandbox stands on: what the snapshot it came from stood on. */
+  /** Returns the base image of a sandbox; for a restored one, that of its snapshot. */
   Optional<String> baseImage(SandboxEntry entry) {
     return entry.baseImage().isEmpty()
         ? new SnapshotImages(store, measured)
@@ -231,7 +235,7 @@ public final class SnapshotService {
     events.append(NewEvent.of(id, type, Json.text(data), clock.instant()));
   }
 
-  /** Returns a folder for what is not kept. */
+  /** Returns the folder for temporary files. */
   Path scratchFolder() {
     return store.scratchFolder();
   }
@@ -242,31 +246,33 @@ public final class SnapshotService {
   }
 
   /**
-   * @throws NotFound when there is none
+   * Returns a snapshot.
+   *
+   * @throws NotFound if there is no such snapshot
    */
   public Snapshot get(String id) {
     return store.get().get(id);
   }
 
-  /** Returns what became of the files from one snapshot to another. */
+  /** Returns the differences between the files of two snapshots. */
   public SnapshotDiff difference(String from, String to) {
     SnapshotStore open = store.get();
     return SnapshotDiff.between(open.entries(from), open.entries(to));
   }
 
-  /** Removes a snapshot; its space comes back with {@link #collect}. */
+  /** Removes a snapshot. {@link #collect} frees its space. */
   public void remove(String id) {
     store.get().remove(id);
   }
 
-  /** Gives back what no snapshot needs. */
+  /** Frees the space that no snapshot uses. */
   public GarbageStats collect() {
     removeStaleBases();
     removeStaleSuspensions();
     return store.get().collectGarbage();
   }
 
-  /** What a crash left of sandboxes that rested and run again, or never did. */
+  /** Removes suspension snapshots that a crash left behind: their sandboxes are not suspended. */
   private void removeStaleSuspensions() {
     for (Snapshot one : list()) {
       String name = one.tags().get(SnapshotSuspensionStorage.TAG);

@@ -21,22 +21,22 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The file systems after steps of earlier builds: snapshots, each with its key as a tag. When one
- * was used last is the time of a file that is called like it.
+ * Caches the file system after each build step, as snapshots tagged with the key of the step. The
+ * modification time of a file named after the snapshot records its last use.
  *
- * @param folder of those files
+ * @param folder the folder of these files
  */
 record BuildCache(SnapshotService snapshots, Path folder, InstantSource clock) {
   static final String TAG = "isola.build.key";
 
   /**
-   * What a build can begin with.
+   * A cached state to start a build from.
    *
-   * @param steps how many of its steps are done
+   * @param steps the number of steps that are already done
    */
   record Hit(String snapshot, int steps) {}
 
-  /** Returns the snapshot after the most of the steps with these keys. */
+  /** Returns the cached state that covers the most steps with these keys. */
   Optional<Hit> find(List<String> keys) {
     List<Snapshot> kept = kept().toList();
     for (int steps = keys.size(); steps > 0; steps--) {
@@ -51,12 +51,12 @@ record BuildCache(SnapshotService snapshots, Path folder, InstantSource clock) {
     return Optional.empty();
   }
 
-  /** Returns whether a provider tells all that a sandbox wrote. */
+  /** Returns whether the provider can report everything that a sandbox wrote. */
   static boolean canSave(Sandbox sandbox) {
     return sandbox.as(Snapshotting.class).flatMap(Snapshotting::coverage).isPresent();
   }
 
-  /** Keeps what a sandbox has now. */
+  /** Saves the current files of a sandbox. */
   void save(SandboxId sandbox, String key) {
     touch(
         snapshots
@@ -78,7 +78,7 @@ record BuildCache(SnapshotService snapshots, Path folder, InstantSource clock) {
     }
   }
 
-  /** Removes what no build used since; returns how many. */
+  /** Removes the snapshots that no build has used since {@code moment}; returns their number. */
   int removeUnusedSince(Instant moment) {
     List<String> unused =
         kept().filter(one -> used(one).isBefore(moment)).map(Snapshot::id).toList();

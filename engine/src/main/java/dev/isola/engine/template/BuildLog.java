@@ -10,8 +10,8 @@ import java.time.InstantSource;
 import java.util.Optional;
 
 /**
- * The log of a build that goes on. It is bounded, since commands write it; the line that says how
- * the build ended is always kept.
+ * The log of a running build. Its size is bounded, because commands write to it; the line that
+ * reports the result of the build is always kept.
  */
 final class BuildLog implements AutoCloseable {
   static final int MOST_LINES = 100_000;
@@ -26,7 +26,7 @@ final class BuildLog implements AutoCloseable {
   private boolean over;
 
   /**
-   * @param out the file; each line is written to it at once
+   * @param out the file; each line is written immediately
    */
   BuildLog(OutputStream out, InstantSource clock) {
     this.out = out;
@@ -49,7 +49,7 @@ final class BuildLog implements AutoCloseable {
     }
   }
 
-  /** Writes the last line, whatever was written before. */
+  /** Writes the last line, even if the log is full. */
   synchronized void end(Level level, String message, Optional<Integer> step) {
     if (!over) {
       write(level, message, step);
@@ -73,12 +73,12 @@ final class BuildLog implements AutoCloseable {
     notifyAll();
   }
 
-  /** Returns how many lines are written whole. */
+  /** Returns the number of complete lines. */
   synchronized long lines() {
     return lines;
   }
 
-  /** Waits until there is a line with a number, from 0 on, or no more will come. */
+  /** Waits until line {@code number}, starting at 0, exists or the log is closed. */
   synchronized boolean await(long number, Duration most) throws InterruptedException {
     long until = System.nanoTime() + most.toNanos();
     while (lines <= number && !over) {
@@ -91,7 +91,7 @@ final class BuildLog implements AutoCloseable {
     return true;
   }
 
-  /** Says that no line follows. */
+  /** Closes the log; no line follows. */
   @Override
   public synchronized void close() throws IOException {
     over = true;

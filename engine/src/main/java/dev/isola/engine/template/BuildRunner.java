@@ -24,11 +24,11 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Makes an image by a recipe: its steps run in a sandbox, and the file system of that becomes the
- * image. The sandbox is gone when this returns.
+ * Builds an image from a recipe: runs its steps in a sandbox and exports the file system of the
+ * sandbox. Destroys the sandbox before it returns.
  *
- * @param uploads opens the archive with a SHA-256
- * @param usual the provider of builds that name none
+ * @param uploads opens the archive with a given SHA-256
+ * @param defaultProvider the provider of builds that name none
  */
 record BuildRunner(
     InternalSandboxes sandboxes,
@@ -37,31 +37,31 @@ record BuildRunner(
     BuildCache cache,
     Function<String, InputStream> uploads,
     String defaultProvider) {
-  /** On the sandbox of a build: the id of the build. */
+  /** The label on the sandbox of a build; its value is the build id. */
   static final String LABEL = "isola.build";
 
-  /** On the sandboxes of all builds, with the same value. */
+  /** The label on the sandboxes of all builds; its value is {@link #KIND}. */
   static final String KIND_LABEL = "isola.kind";
 
   static final String KIND = "build";
 
-  /** In the context of an error: the number of the step that failed. */
+  /** The key in the context of an error: the number of the failed step. */
   static final String STEP = "step";
 
   private static final Duration LONGEST = Duration.ofHours(1);
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  /** What belongs to the sandbox and not to the image. */
+  /** Paths that belong to the sandbox and not to the image. */
   private static final List<String> NOT_IN_IMAGE =
       List.of("proc/**", "sys/**", "dev/**", "tmp/**", "run/**", "workspace/**", ".isola/**");
 
-  /** A build that is to be run. */
+  /** The inputs of a build. */
   record Plan(String build, String image, Recipe recipe, BuildSettings settings) {}
 
-  /** A sandbox in which the first steps are done. */
+  /** A sandbox in which the first steps are already done. */
   private record StartedBuild(SandboxId id, int steps) {}
 
-  /** Makes the image; returns what sandboxes that are made from it begin with. */
+  /** Builds the image and returns the defaults of sandboxes created from it. */
   Recipe.Defaults build(Plan plan, BuildLog log) throws IOException {
     BuildBase base =
         bases.resolve(plan.recipe().base(), words -> log.info(words, Optional.empty()));
@@ -87,7 +87,7 @@ record BuildRunner(
     }
   }
 
-  /** Keeps the file system after a step, by the step's index. */
+  /** Caches the file system after a step. */
   private interface StepCache {
     void keep(int index);
   }
@@ -125,7 +125,7 @@ record BuildRunner(
     };
   }
 
-  /** Begins with what is cached; where that cannot be used, with the base. */
+  /** Starts from the cache, or from the base if the cache cannot be used. */
   private StartedBuild begin(Plan plan, BuildBase base, List<String> keys, BuildLog log) {
     Optional<BuildCache.Hit> hit = keys.isEmpty() ? Optional.empty() : cached(keys, log);
     if (hit.isPresent()) {
@@ -155,7 +155,10 @@ record BuildRunner(
     }
   }
 
-  /** What is damaged or stands on an image that is gone never works again. */
+  /**
+   * Removes a cached snapshot that is damaged or whose base image is gone, because it can never be
+   * used.
+   */
   private void forget(String snapshot, BuildLog log) {
     try {
       cache.remove(snapshot);
@@ -184,12 +187,12 @@ record BuildRunner(
                             ProviderNames.canonical(
                                 provider.isEmpty() ? defaultProvider : provider))
                         .withTtl(LONGEST))
-                .withHostAccess() // templates are built with a key of scope admin
+                .withHostAccess() // building templates requires scope admin
                 .withLabels(Map.of(LABEL, plan.build(), KIND_LABEL, KIND)))
         .id();
   }
 
-  /** A build that was cancelled does not leave its sandbox. */
+  /** Destroys the sandbox even if the build was cancelled. */
   private void destroy(SandboxId id, BuildLog log) {
     boolean interrupted = Thread.interrupted();
     try {

@@ -21,8 +21,8 @@ import java.util.concurrent.Semaphore;
 import java.util.stream.Stream;
 
 /**
- * Runs builds, two at a time, each on a thread of its own. A build is written down before it runs,
- * and its image takes the place of the earlier one together with the word that it is ready.
+ * Runs builds, two at a time, each on its own thread. A build is recorded before it runs. The
+ * template gets the new image in the same transaction that marks the build as ready.
  */
 final class BuildScheduler implements AutoCloseable {
   private static final int AT_ONCE = 2;
@@ -38,7 +38,7 @@ final class BuildScheduler implements AutoCloseable {
   private final Semaphore room = new Semaphore(AT_ONCE, true);
   private final Map<String, Running> running = new ConcurrentHashMap<>();
 
-  /** A build of this process that is not over. */
+  /** A build of this process that has not ended. */
   private record Running(String template, Thread thread, BuildLog log) {}
 
   BuildScheduler(Ledger ledger, BuildRunner runner, BuildLogs logs, InstantSource clock, Log log) {
@@ -49,20 +49,20 @@ final class BuildScheduler implements AutoCloseable {
     this.log = log;
   }
 
-  /** Returns whether a build goes on in this process. */
+  /** Returns whether a build is running in this process. */
   boolean isRunning(String build) {
     return running.containsKey(build);
   }
 
-  /** Returns the log of a build that goes on. */
+  /** Returns the log of a running build. */
   Optional<BuildLog> log(String build) {
     return Optional.ofNullable(running.get(build)).map(Running::log);
   }
 
   /**
-   * Writes a build down and begins it; it goes on by itself.
+   * Records a build and starts it in the background.
    *
-   * @throws dev.isola.spi.error.Conflict when it was begun already
+   * @throws dev.isola.spi.error.Conflict if it was already started
    */
   void start(BuildEntry entry, Recipe recipe, BuildSettings settings) {
     if (running.size() >= MOST) {
@@ -129,7 +129,7 @@ final class BuildScheduler implements AutoCloseable {
     output.end(Level.INFO, "done", Optional.empty());
   }
 
-  /** The template has the image from the moment at which the build is ready. */
+  /** Marks the build as ready and sets the image of the template, in one transaction. */
   private void finish(BuildEntry entry, String document) {
     Optional<String> refusal =
         ledger.atomically(
@@ -176,7 +176,10 @@ final class BuildScheduler implements AutoCloseable {
     return Optional.ofNullable(e.fault().context().get(BuildRunner.STEP)).map(Integer::valueOf);
   }
 
-  /** Also writes down a build that was cancelled: the ledger refuses interrupted threads. */
+  /**
+   * Records the failure. Clears the interrupt of a cancelled build first, because the ledger
+   * rejects interrupted threads.
+   */
   private void fail(BuildEntry entry, BuildLog output, String why, Optional<Integer> step) {
     boolean _ = Thread.interrupted();
     String reason = why.length() > LONGEST_REASON ? why.substring(0, LONGEST_REASON) + "..." : why;
@@ -200,7 +203,7 @@ final class BuildScheduler implements AutoCloseable {
     }
   }
 
-  /** Cancels the builds of a template; returns whether none goes on any more. */
+  /** Cancels the builds of a template and returns whether all of them have ended. */
   boolean cancel(String template) {
     return cancel(
         running.values().stream().filter(one -> one.template().equals(template)), PATIENCE);
@@ -221,7 +224,7 @@ final class BuildScheduler implements AutoCloseable {
     return ended;
   }
 
-  /** Cancels all builds; what does not end soon is put in order by the next server. */
+  /** Cancels all builds. The next server recovers those that do not end soon. */
   @Override
   public void close() {
     if (!cancel(running.values().stream(), Duration.ofSeconds(5))) {

@@ -7,11 +7,13 @@ import dev.isola.spi.error.Fault;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** Refuses recipes that no build should begin with. */
+/** Validates recipes before a build starts. */
 final class RecipeValidator {
   private static final int LONGEST_TEXT = 128 * 1024;
 
-  /** A version may follow a name. A hyphen at the end would remove the package in apt. */
+  /**
+   * A package name with an optional version. apt removes a package whose name ends with a hyphen.
+   */
   private static final Pattern PACKAGE =
       Pattern.compile("[A-Za-z0-9](?:[A-Za-z0-9+._:~=-]{0,126}[A-Za-z0-9+._~])?");
 
@@ -20,7 +22,9 @@ final class RecipeValidator {
   private RecipeValidator() {}
 
   /**
-   * @throws dev.isola.spi.error.InvalidRequest naming the step
+   * Validates a recipe.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest naming the invalid step
    */
   static void check(Recipe recipe) {
     if (recipe.steps().size() > Recipe.MAX_STEPS) {

@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A span that has ended.
+ * A completed span.
  *
- * @param begun in nanoseconds since 1970, as {@code ended}
- * @param server whether it is a request that came from outside
+ * @param begun the start time in nanoseconds since the epoch, like {@code ended}
+ * @param server whether it represents an incoming request
  */
 record Span(
     TraceContext context,
@@ -22,7 +22,7 @@ record Span(
   private static final int SERVER = 2;
   private static final int ERROR = 2;
 
-  /** Returns it as OTLP writes it in JSON. */
+  /** Returns the span in OTLP/JSON form. */
   Map<String, Object> json() {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("traceId", context.traceId());

@@ -11,8 +11,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A span for each request and for each thing the engine does meanwhile, where config says who
- * collects them. A request is one thread's work, so its trace is the thread's.
+ * Creates a span for each request and each operation within it, if an OTLP endpoint is configured.
+ * One thread handles a request, so the trace context is thread-local.
  */
 public final class Tracer implements AutoCloseable {
   private static final ThreadLocal<@Nullable TraceContext> CURRENT = new ThreadLocal<>();
@@ -35,15 +35,15 @@ public final class Tracer implements AutoCloseable {
     return new Tracer(sender.orElse(null), InstantSource.system());
   }
 
-  /** Returns a recorder that makes spans of what the thread of a request does. */
+  /** Returns a recorder that also creates spans for the operations of a request. */
   public MetricsRecorder instrument(MetricsRecorder recorder) {
     return sender == null ? recorder : new TracingMetricsRecorder(recorder, this);
   }
 
   /**
-   * Begins the trace of the calling thread.
+   * Starts the trace of the calling thread.
    *
-   * @param traceparent the header of that name
+   * @param traceparent the value of the {@code traceparent} header
    */
   public void begin(Optional<String> traceparent) {
     if (sender != null) {
@@ -51,7 +51,7 @@ public final class Tracer implements AutoCloseable {
     }
   }
 
-  /** Ends what {@link #begin} began; without that nothing happens. */
+  /** Ends the trace that {@link #begin} started; does nothing without one. */
   public void end(String name, long nanos, boolean good, Map<String, String> attributes) {
     TraceContext context = CURRENT.get();
     if (context != null) {
@@ -60,7 +60,7 @@ public final class Tracer implements AutoCloseable {
     }
   }
 
-  /** Tells of something that the calling thread has just done within its request. */
+  /** Records an operation that the calling thread has just completed within its request. */
   void recordSpan(String name, long nanos, boolean good, Map<String, String> attributes) {
     TraceContext context = CURRENT.get();
     if (context != null) {

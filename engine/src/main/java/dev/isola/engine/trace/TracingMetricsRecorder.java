@@ -9,7 +9,10 @@ import dev.isola.spi.error.ErrorCode;
 import java.util.Locale;
 import java.util.Map;
 
-/** Makes spans of what is recorded; it is told on the thread that did it, right afterwards. */
+/**
+ * Creates spans from recorded metrics. Calls come from the thread that performed the operation,
+ * immediately after it.
+ */
 record TracingMetricsRecorder(MetricsRecorder recorder, Tracer traces) implements MetricsRecorder {
   @Override
   public void recordCreate(String provider, boolean warm, boolean good, long nanos) {
@@ -31,7 +34,7 @@ record TracingMetricsRecorder(MetricsRecorder recorder, Tracer traces) implement
 
   @Override
   public void recordExecutionEnd(String provider, ExecutionOutcome how, long nanos) {
-    // A command that fails is a result; one that is lost is not.
+    // A failed command is a result, not an error of the span; a lost command is an error.
     traces.recordSpan(
         "execution",
         nanos,

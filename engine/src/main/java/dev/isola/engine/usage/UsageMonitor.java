@@ -34,9 +34,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Looks now and then at what sandboxes use, and writes an event when it is nearly all they may:
- * once when a resource comes that far, and again only after it has been below. A few are asked at a
- * time, and one that does not answer holds up nobody.
+ * Samples the usage of sandboxes periodically and appends an event when a resource comes close to
+ * its limit; it warns again only after the usage was below the threshold. Few sandboxes are sampled
+ * in parallel, and one that does not respond does not delay the others.
  */
 public final class UsageMonitor {
   private static final int AT_ONCE = 8;
@@ -52,7 +52,7 @@ public final class UsageMonitor {
   private volatile Map<String, UsageTotals> last = Map.of();
 
   /**
-   * @param share of a limit from which on somebody is warned
+   * @param share the share of a limit at which to warn
    */
   public UsageMonitor(
       LiveSandboxes living,
@@ -71,7 +71,7 @@ public final class UsageMonitor {
 
   private record Sample(String provider, UsageTotals used) {}
 
-  /** Looks at every sandbox that runs and can tell. */
+  /** Samples every running sandbox that reports its usage. */
   public void sample() {
     List<Callable<Optional<Sample>>> looks = new ArrayList<>();
     List<Sandbox> sandboxes = living.all();
@@ -91,13 +91,13 @@ public final class UsageMonitor {
       }
       last = Map.copyOf(sums);
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // the engine closes
+      Thread.currentThread().interrupt(); // the engine is closing
     } catch (ExecutionException e) {
       throw new IllegalStateException("looking at a sandbox failed badly", e.getCause());
     }
   }
 
-  /** Returns what sandboxes used when they were last looked at, by provider. */
+  /** Returns the usage in the latest sample, by provider. */
   public Map<String, UsageTotals> latest() {
     return last;
   }
@@ -116,7 +116,7 @@ public final class UsageMonitor {
           new Sample(
               entry.get().provider(), new UsageTotals(usage.memoryBytes(), usage.processes())));
     } catch (RuntimeException e) {
-      // It may have ended this moment; if not, its next user finds out.
+      // The sandbox may have just ended; if not, its next use reports the problem.
       log.info("sandbox " + sandbox.id() + " does not tell what it uses: " + e.getMessage());
       return Optional.empty();
     }

@@ -33,14 +33,14 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * Creates, lists and removes volumes. Each change is written before it is made at the provider, so
- * that a server that dies in between finishes it when it is started again.
+ * Creates, lists and removes volumes. Each change is recorded before it is made at the provider, so
+ * that reconciliation can finish one that a crash interrupted.
  */
 public final class VolumeService {
-  /** How many volumes there may be. */
+  /** The maximum number of volumes. */
   public static final int MAX_VOLUMES = 10_000;
 
-  /** The label of a helper sandbox, through which a volume is reached; its value is the volume. */
+  /** The label on a helper sandbox; its value is the volume id. */
   public static final String HELPER_LABEL = VolumeMounts.LABEL;
 
   private static final Requirements VOLUME_SUPPORT = Requirements.capabilities(Volumes.class);
@@ -58,8 +58,8 @@ public final class VolumeService {
   private final List<ReentrantLock> locks = Stream.generate(ReentrantLock::new).limit(32).toList();
 
   /**
-   * @param chooser returns the provider that would make a sandbox now
-   * @param usual the provider of requests that name none
+   * @param chooser returns the provider that would be chosen for a request now
+   * @param defaultProvider the provider of requests that name none
    */
   public VolumeService(
       Ledger ledger,
@@ -82,9 +82,8 @@ public final class VolumeService {
   /**
    * Creates a volume.
    *
-   * @param provider that is to hold it; {@code auto} for the best that can, empty text for the
-   *     usual one
-   * @throws dev.isola.spi.error.Conflict when the name is taken
+   * @param provider the provider to store it; {@code auto} for the best one, empty for the default
+   * @throws dev.isola.spi.error.Conflict if the name is taken
    */
   public VolumeView create(String tenant, String name, String provider) {
     refuseUnlessName(name);
@@ -94,7 +93,7 @@ public final class VolumeService {
   private VolumeView createLocked(String tenant, String name, String provider) {
     refuseWhenFull();
     String holder = chooseProvider(provider);
-    Instant now = clock.instant().truncatedTo(ChronoUnit.MICROS); // as the ledger keeps it
+    Instant now = clock.instant().truncatedTo(ChronoUnit.MICROS); // the precision of the ledger
     VolumeEntry entry =
         new VolumeEntry(
             SandboxId.random(RANDOM).value(), tenant, name, holder, State.CREATING, now, now);
@@ -129,7 +128,7 @@ public final class VolumeService {
     }
   }
 
-  /** Returns the volumes of a tenant, by name. */
+  /** Returns the volumes of a tenant, sorted by name. */
   public List<VolumeView> list(String tenant) {
     return ledger.volumes().all().stream()
         .filter(entry -> entry.tenant().equals(tenant))
@@ -137,7 +136,7 @@ public final class VolumeService {
         .toList();
   }
 
-  /** Returns a volume by its id; empty when the tenant has none. */
+  /** Returns a volume by id; empty if the tenant has no such volume. */
   public Optional<VolumeView> find(String tenant, String id) {
     return ledger
         .volumes()
@@ -147,9 +146,9 @@ public final class VolumeService {
   }
 
   /**
-   * Returns a volume by its name.
+   * Returns a volume by name.
    *
-   * @throws dev.isola.spi.error.NotFound when the tenant has none
+   * @throws dev.isola.spi.error.NotFound if the tenant has no such volume
    */
   public VolumeView get(String tenant, String name) {
     return view(require(tenant, name));
@@ -169,9 +168,9 @@ public final class VolumeService {
   }
 
   /**
-   * Removes a volume with everything in it; returns when nothing is left.
+   * Removes a volume with all its files; returns when nothing is left.
    *
-   * @throws dev.isola.spi.error.Conflict when a sandbox has it mounted; it stays as it is then
+   * @throws dev.isola.spi.error.Conflict if a sandbox mounts it; the volume is then kept
    */
   public void remove(String tenant, String name) {
     locked(
@@ -202,9 +201,9 @@ public final class VolumeService {
   }
 
   /**
-   * Returns the files of a volume, through a sandbox of the engine's own that has it mounted.
+   * Returns the files of a volume, accessed through a helper sandbox.
    *
-   * @throws dev.isola.spi.error.NotFound when the tenant has no such volume
+   * @throws dev.isola.spi.error.NotFound if the tenant has no such volume
    */
   public VolumeFiles files(String tenant, String name, HelperProfile profile) {
     return locked(
@@ -219,12 +218,12 @@ public final class VolumeService {
   }
 
   /**
-   * Returns the order that a client's order becomes because of the volumes in it: it goes to the
-   * provider that has them when the client named none.
+   * Checks the volumes of a request. If the request names no provider, returns it with the provider
+   * that stores its volumes.
    *
-   * @throws dev.isola.spi.error.NotFound when a volume belongs to another tenant
-   * @throws dev.isola.spi.error.Conflict when one is being removed, or two are at different
-   *     providers
+   * @throws dev.isola.spi.error.NotFound if a volume belongs to another tenant
+   * @throws dev.isola.spi.error.Conflict if a volume is being removed, or volumes are stored by
+   *     different providers
    */
   public SandboxRequest resolve(SandboxRequest order) {
     String holder = "";
@@ -250,7 +249,7 @@ public final class VolumeService {
         : order.withRequest(order.request().withProvider(holder));
   }
 
-  /** Notes which provider has the files of volumes for which that was not known yet. */
+  /** Records the provider of volumes whose provider was not known before. */
   public void recordProvider(SandboxRequest order, String provider) {
     for (VolumeEntry entry : mounted(order)) {
       if (entry.provider().isEmpty()) {
@@ -265,7 +264,7 @@ public final class VolumeService {
         .toList();
   }
 
-  /** Finishes what a server that died, or a provider that failed, left half done. */
+  /** Finishes changes that a crash or a failing provider interrupted. */
   public void reconcile() {
     for (VolumeEntry seen : ledger.volumes().all()) {
       if (seen.state() != State.AVAILABLE) {
@@ -291,7 +290,7 @@ public final class VolumeService {
     return now.isPresent();
   }
 
-  /** Returns a volume whose provider is known, and written down. */
+  /** Returns the volume with a known and recorded provider. */
   private VolumeEntry withProvider(VolumeEntry entry) {
     return entry.provider().isEmpty()
         ? update(entry.withProvider(chooseProvider(""), clock.instant()))
