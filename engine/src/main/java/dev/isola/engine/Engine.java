@@ -292,7 +292,7 @@ public final class Engine implements AutoCloseable {
     parts.measured.measure(
         EngineOperation.DESTROY,
         providerOf(id),
-        () -> parts.ender.destroy(id, how, "destroyed by its owner"));
+        () -> parts.ender.destroy(id, how, "destroyed by a client"));
   }
 
   /** Returns the number of sandboxes that are not destroyed, by provider and state. */
@@ -389,8 +389,8 @@ public final class Engine implements AutoCloseable {
     if (closing) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "this Isola is shutting down",
-              "try again in a moment, or elsewhere")
+              "the server is shutting down",
+              "retry after it has restarted, or use another server")
           .exception();
     }
   }
@@ -418,7 +418,7 @@ public final class Engine implements AutoCloseable {
       SandboxPage page = list(filter, cursor, SandboxPage.MAX_LIMIT);
       for (SandboxView entry : page.entries()) {
         parts.schedule.attempt(
-            "ending sandbox " + entry.id(),
+            "destroying sandbox " + entry.id(),
             () ->
                 parts.ender.destroy(entry.id(), DestroyOptions.FORCE, "the server was shut down"));
       }

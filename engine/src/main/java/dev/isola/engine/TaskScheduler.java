@@ -46,10 +46,10 @@ final class TaskScheduler implements AutoCloseable {
     try {
       work.run();
     } catch (SandboxException e) {
-      log.warning(name + " was not done: " + e.fault().problem());
+      log.warning(name + " failed: " + e.fault().problem());
     } catch (RuntimeException | Error e) {
       // An error must not end the loop.
-      log.warning(name + " was not done, and is tried again: " + e);
+      log.warning(name + " failed and will be retried: " + e);
     }
   }
 

@@ -134,7 +134,8 @@ class Seed001SelectionTest {
                 "firecracker", ErrorCode.SPAWN_FAILED, "KVM said no", house.clock.instant()));
     assertThat(house.log.warnings)
         .containsExactly(
-            "provider firecracker could not make a sandbox: KVM said no; trying the next");
+            "provider firecracker could not create a sandbox: KVM said no; trying the next"
+                + " provider");
   }
 
   @Test
@@ -282,7 +283,7 @@ class Seed001SelectionTest {
       assertThat(log.warnings)
           .as("said once, however often it is found out")
           .containsExactly(
-              "provider firecracker is unhealthy and not chosen any more: manager unreachable;"
+              "provider firecracker is unhealthy and will not be chosen: manager unreachable;"
                   + " mend firecracker");
 
       firecracker.health = new Health.Healthy("back");
@@ -301,7 +302,7 @@ class Seed001SelectionTest {
     FakeProvider ill = new FakeProvider("firecracker").ill("no KVM");
     FakeClock clock = new FakeClock();
     ProviderStatus broken =
-        ProviderStatus.unavailable("docker", "could not be made", "mend it", clock.instant());
+        ProviderStatus.unavailable("docker", "could not be created", "repair it", clock.instant());
     try (HealthMonitor monitor =
         HealthMonitor.start(
             Map.of("firecracker", ill, "gvisor", new FakeProvider("gvisor")),

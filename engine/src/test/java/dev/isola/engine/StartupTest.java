@@ -288,7 +288,7 @@ class StartupTest {
       house.engine.destroy(order.request().spec().id(), DestroyOptions.FORCE);
       assertThatThrownBy(create::get)
           .hasCauseInstanceOf(Gone.class)
-          .hasMessageContaining("was destroyed while it was made");
+          .hasMessageContaining("was destroyed while it was being created");
       assertNothingIsLeft(house);
     }
   }

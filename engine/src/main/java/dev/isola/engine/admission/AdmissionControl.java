@@ -62,7 +62,7 @@ public final class AdmissionControl {
         full = full == null ? e : full;
       }
     }
-    throw full == null ? new IllegalArgumentException("no provider is named") : full;
+    throw full == null ? new IllegalArgumentException("the list of providers is empty") : full;
   }
 
   /** Returns the first provider of each pool; further providers of a pool have no more capacity. */

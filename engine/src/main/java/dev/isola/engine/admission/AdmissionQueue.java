@@ -98,13 +98,13 @@ final class AdmissionQueue {
               "memory",
               asked.memoryMb() + "",
               free.memoryMb() + "",
-              "the sandbox asks for "
+              "the sandbox requests "
                   + asked.memoryMb()
-                  + " MB, and "
+                  + " MB of memory, and "
                   + free.memoryMb()
                   + " of "
                   + capacity.resources().memoryMb()
-                  + " MB that may be promised ("
+                  + " MB ("
                   + capacity.memoryKey()
                   + ") are free"));
     }
@@ -114,13 +114,13 @@ final class AdmissionQueue {
               "cpu",
               asked.cpu(),
               free.cpu(),
-              "the sandbox asks for "
+              "the sandbox requests "
                   + asked.cpu()
                   + " cpu, and "
                   + free.cpu()
                   + " of "
                   + capacity.resources().cpu()
-                  + " cpu that may be promised ("
+                  + " cpu ("
                   + capacity.cpuKey()
                   + ") are free"));
     }

@@ -92,8 +92,8 @@ public final class CapacityPool {
               shortage -> {
                 throw refusal(
                     shortage,
-                    shortage.message() + " at best",
-                    "ask for less, or raise admission.memory_overcommit");
+                    shortage.message() + " in total",
+                    "request less memory, or raise admission.memory_overcommit");
               });
       AdmissionQueue.Ticket ticket = queue.enqueue(provider, asked, clock.instant().plus(patience));
       if (ticket.state() != AdmissionQueue.State.ADMITTED) {
@@ -189,7 +189,8 @@ public final class CapacityPool {
     } catch (InterruptedException e) {
       releaseLocked(ticket);
       Thread.currentThread().interrupt();
-      throw Fault.of(ErrorCode.CANCELLED, "interrupted while waiting for room", "ask again")
+      throw Fault.of(
+              ErrorCode.CANCELLED, "interrupted while waiting for capacity", "retry the request")
           .exception(e);
     } finally {
       conditions.remove(ticket);
@@ -226,8 +227,14 @@ public final class CapacityPool {
             memory ? asked.memoryMb() + "" : asked.cpu(),
             memory ? most.memoryMb() + "" : most.cpu(),
             ""),
-        "the sandbox asks for " + asked + ", and " + capacity.owner() + " has " + most + " for all",
-        "ask for less, or raise " + capacity.memoryKey() + " and " + capacity.cpuKey());
+        "the sandbox requests "
+            + asked
+            + ", and "
+            + capacity.owner()
+            + " has "
+            + most
+            + " in total",
+        "request less, or raise " + capacity.memoryKey() + " and " + capacity.cpuKey());
   }
 
   /** Call this before the ticket is removed from the queue, because it reads the queue. */
@@ -241,15 +248,14 @@ public final class CapacityPool {
                         "queue",
                         "",
                         "",
-                        "requests that came before and need more wait for room, "
+                        "earlier requests that need more are waiting for capacity; the queue has "
                             + queue.waiting()
-                            + " with this one"));
-    String waited =
-        patience.isZero() ? "" : "; the request waited " + patience.toSeconds() + " s for that";
+                            + " requests including this one"));
+    String waited = patience.isZero() ? "" : "; the request waited " + patience.toSeconds() + " s";
     return refusal(
         shortage,
-        "there is no room: " + shortage.message() + waited,
-        "destroy a sandbox, ask for less, try later, or raise "
+        "no capacity: " + shortage.message() + waited,
+        "destroy a sandbox, request less, retry later, or raise "
             + (shortage.resource().equals("cpu")
                 ? capacity.cpuKey()
                 : capacity.memoryRemedyKeys()));

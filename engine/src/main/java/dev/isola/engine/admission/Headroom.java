@@ -49,7 +49,7 @@ public record Headroom(
               "memoryPressure",
               maxStalledPercent + "",
               stalled,
-              "all tasks of the machine waited for memory "
+              "all tasks of the machine were stalled on memory for "
                   + stalled
                   + " % of the last 10 s (admission.max_memory_pressure is "
                   + maxStalledPercent
@@ -77,7 +77,7 @@ public record Headroom(
         + needed(asked)
         + " MB (its limit of "
         + asked.memoryMb()
-        + " MB, with an overcommit of "
+        + " MB divided by the overcommit factor "
         + overcommit
         + "), and the machine has "
         + free

@@ -16,7 +16,7 @@ public final class IsolaVersion {
     Properties properties = new Properties();
     try (InputStream in = IsolaVersion.class.getResourceAsStream(RESOURCE)) {
       if (in == null) {
-        throw new IllegalStateException("the build left out " + RESOURCE);
+        throw new IllegalStateException("the build does not contain " + RESOURCE);
       }
       properties.load(in);
     } catch (IOException e) {

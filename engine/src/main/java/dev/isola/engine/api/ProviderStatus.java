@@ -21,7 +21,7 @@ public record ProviderStatus(
     Instant at) {
   public ProviderStatus {
     if (info.isEmpty() && health.usable()) {
-      throw new IllegalArgumentException(name + " is usable and has said nothing of itself");
+      throw new IllegalArgumentException(name + " is usable but has not reported its info");
     }
   }
 

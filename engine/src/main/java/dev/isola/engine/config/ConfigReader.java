@@ -60,7 +60,7 @@ public final class ConfigReader {
   private static List<String> warnings(Config config, ConfigInput sources) {
     List<String> warnings = new ArrayList<>();
     if (config.get(ConfigKeys.ALLOW_PROCESS) && config.get(ConfigKeys.FLOOR) != Isolation.PROCESS) {
-      warnings.add("allow_process does nothing unless floor is process");
+      warnings.add("allow_process has no effect unless floor is process");
     }
     String provider = config.get(ConfigKeys.PROVIDER);
     if (!provider.equals(ProviderNames.AUTO)

@@ -126,8 +126,7 @@ final class EnvironmentLayer {
         Suggestion.closest(variable, known)
             .ifPresent(
                 near ->
-                    warnings.add(
-                        variable + " is not known and ignored, did you mean " + near + "?"));
+                    warnings.add(variable + " is unknown and ignored, did you mean " + near + "?"));
       }
     }
     return warnings;

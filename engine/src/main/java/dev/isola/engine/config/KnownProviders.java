@@ -70,7 +70,7 @@ final class KnownProviders {
     if (types.contains(name)) {
       if (type.isPresent() && !type.get().equals(name)) {
         layers.reject(
-            origin, key, "is a type of provider itself; choose another name for an instance");
+            origin, key, "is the name of a provider type; choose another name for the instance");
         return Optional.empty();
       }
       return Optional.of(name);
@@ -82,10 +82,10 @@ final class KnownProviders {
       layers.reject(
           origin,
           key + ".type",
-          "is not a type of provider: "
+          "is not a provider type: "
               + ValueType.truncated(type.get())
               + Suggestion.hint(type.get(), types)
-              + "; there are "
+              + "; known types: "
               + String.join(", ", types));
       return Optional.empty();
     }
@@ -93,7 +93,7 @@ final class KnownProviders {
       layers.reject(
           origin,
           key,
-          "is not a name for an instance: use at most "
+          "is not a valid instance name: use at most "
               + MAX_LENGTH
               + " lower-case letters, digits and dashes, such as docker-east");
       return Optional.empty();
@@ -109,7 +109,7 @@ final class KnownProviders {
         "names no provider: "
             + ValueType.truncated(written)
             + Suggestion.hint(written, types)
-            + "; an instance with a name of its own needs a type");
+            + "; to define an instance with this name, set its type");
     return Optional.empty();
   }
 }

@@ -132,7 +132,7 @@ final class ScalarTypes {
     public String read(Object raw) throws InvalidValueException {
       String name = text(raw);
       if (!name.matches("[A-Za-z0-9.:_-]{1,253}")) {
-        throw new InvalidValueException("is not an address or a name of this machine");
+        throw new InvalidValueException("is not an address or host name of this machine");
       }
       return name;
     }
@@ -150,7 +150,7 @@ final class ScalarTypes {
       String place = text(raw);
       if (!place.matches("/.*|s3://[^@\\s]+")) {
         throw new InvalidValueException(
-            "is neither the whole path of a folder nor s3://BUCKET/PREFIX");
+            "is neither the absolute path of a folder nor s3://BUCKET/PREFIX");
       }
       return place;
     }
@@ -176,7 +176,7 @@ final class ScalarTypes {
         String name = text(part).toLowerCase(Locale.ROOT);
         if (!name.matches("[a-z0-9.-]{1,253}|\\[[0-9a-f:.]{2,45}]")) {
           throw new InvalidValueException(
-              "must be names without scheme and port: " + ValueType.truncated(part));
+              "must be host names without scheme and port: " + ValueType.truncated(part));
         }
         names.add(name);
       }
@@ -275,7 +275,7 @@ final class ScalarTypes {
         throw new InvalidValueException("names no host");
       }
       if (url.getUserInfo() != null) {
-        throw new InvalidValueException("must not have a user or password in it");
+        throw new InvalidValueException("must not contain a user or password");
       }
       return Optional.of(url);
     }

@@ -52,9 +52,11 @@ final class YamlFile {
       int line = e.getProblemMark().map(mark -> mark.getLine() + 1).orElse(1);
       problems.add(
           new ConfigProblem(
-              new ValueOrigin.File(path, line), "", "is not YAML: " + e.getProblem()));
+              new ValueOrigin.File(path, line), "", "is not valid YAML: " + e.getProblem()));
     } catch (YamlEngineException e) {
-      problems.add(new ConfigProblem(file.originOf(""), "", "is not YAML, or not plain enough"));
+      problems.add(
+          new ConfigProblem(
+              file.originOf(""), "", "is not valid YAML, or uses unsupported features"));
     } catch (NoSuchFileException e) {
       problems.add(new ConfigProblem(file.originOf(""), "", "does not exist"));
     } catch (CharacterCodingException e) {
@@ -77,13 +79,13 @@ final class YamlFile {
       tree = map;
     } else if (loaded != null) {
       throw new InvalidValueException(
-          "must hold keys and values, not " + ValueType.typeName(loaded));
+          "must contain keys and values, not " + ValueType.typeName(loaded));
     }
   }
 
   private void index(String at, Node node, int depth) throws InvalidValueException {
     if (depth > MAX_DEPTH) {
-      throw new InvalidValueException("is nested more than " + MAX_DEPTH + " deep");
+      throw new InvalidValueException("is nested deeper than " + MAX_DEPTH + " levels");
     }
     switch (node) {
       case ScalarNode scalar -> texts.put(at, scalar.getValue());

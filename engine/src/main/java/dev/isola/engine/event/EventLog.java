@@ -89,8 +89,13 @@ public final class EventLog {
       if (left <= 0) {
         throw Fault.of(
                 ErrorCode.DEADLINE_EXCEEDED,
-                "sandbox " + id + " is " + entry.state() + " and not yet one of " + states,
-                "wait longer, or look at its events")
+                "sandbox "
+                    + id
+                    + " is "
+                    + entry.state()
+                    + " and did not reach one of the states "
+                    + states,
+                "wait longer, or check its events")
             .sandbox(id)
             .exception();
       }

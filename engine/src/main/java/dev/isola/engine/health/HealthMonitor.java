@@ -107,7 +107,10 @@ public final class HealthMonitor implements AutoCloseable {
       firstProbes.await();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Fault.of(ErrorCode.CANCELLED, "interrupted while providers were asked", "ask again")
+      throw Fault.of(
+              ErrorCode.CANCELLED,
+              "interrupted while waiting for the first health probes",
+              "retry the request")
           .exception(e);
     }
     return current;
@@ -130,7 +133,10 @@ public final class HealthMonitor implements AutoCloseable {
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Fault.of(ErrorCode.CANCELLED, "interrupted while providers were asked", "ask again")
+      throw Fault.of(
+              ErrorCode.CANCELLED,
+              "interrupted while waiting for the first health probes",
+              "retry the request")
           .exception(e);
     } finally {
       lock.unlock();
@@ -174,7 +180,7 @@ public final class HealthMonitor implements AutoCloseable {
       }
       record(answer);
     } catch (RuntimeException | Error e) {
-      log.warning("the health of a provider could not be recorded: " + e);
+      log.warning("the result of a health probe could not be recorded: " + e);
     }
   }
 
@@ -206,12 +212,16 @@ public final class HealthMonitor implements AutoCloseable {
       switch (now.health()) {
         case Health.Unhealthy(String reason, String fix) -> {
           if (before != null && before.usable()) {
-            warn(now.name(), "is unhealthy and not chosen any more", reason, fix);
+            warn(now.name(), "is unhealthy and will not be chosen", reason, fix);
           }
         }
         case Health.Degraded(String reason, String fix) -> {
           if (before != null && before.healthy()) {
-            warn(now.name(), "is degraded and chosen after all healthy ones", reason, fix);
+            warn(
+                now.name(),
+                "is degraded and will be chosen only after all healthy providers",
+                reason,
+                fix);
           }
         }
         case Health.Healthy _ -> {

@@ -69,7 +69,7 @@ final class ProviderProbe {
     }
     ProviderStatus said = answer.get();
     if (said == null) {
-      return unhealthy("its health check died", "see the log");
+      return unhealthy("its health check ended without a result", "see the log");
     }
     lastInfo = said.info().or(() -> lastInfo);
     return said;
@@ -98,7 +98,8 @@ final class ProviderProbe {
     try {
       ProviderInfo info = provider.info();
       if (!info.name().equals(name)) {
-        return unhealthy("it calls itself " + info.name(), "this is a bug of the provider");
+        return unhealthy(
+            "it reports a different name: " + info.name(), "this is a bug in the provider");
       }
       Health health = provider.health();
       return new ProviderStatus(
@@ -106,7 +107,7 @@ final class ProviderProbe {
     } catch (SandboxException e) {
       return unhealthy(e.fault().problem(), e.fault().remedy());
     } catch (RuntimeException | Error e) {
-      return unhealthy("its health check failed: " + e, "this is a bug of the provider");
+      return unhealthy("its health check failed: " + e, "this is a bug in the provider");
     }
   }
 
@@ -121,7 +122,7 @@ final class ProviderProbe {
 
   private ProviderStatus timedOut() {
     return unhealthy(
-        "did not answer in " + seconds(timeout) + " s", "see whether its backend hangs");
+        "did not answer within " + seconds(timeout) + " s", "check whether its backend hangs");
   }
 
   private ProviderStatus unhealthy(String reason, String fix) {

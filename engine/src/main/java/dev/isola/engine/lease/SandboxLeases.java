@@ -213,8 +213,8 @@ public final class SandboxLeases {
   private SandboxException unusable(IOException e) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "the leases of sandboxes in " + folder + " cannot be used: " + e,
-            "check the rights of the data folder, or choose another with --data")
+            "the sandbox leases in " + folder + " cannot be used: " + e,
+            "check the permissions of the data folder, or choose another one with --data")
         .exception(e);
   }
 }

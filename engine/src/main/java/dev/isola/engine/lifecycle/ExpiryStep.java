@@ -18,7 +18,7 @@ sealed interface ExpiryStep {
   /** Returns the cause to record in the ledger. */
   default String cause() {
     return reason() == Reason.EXPIRED
-        ? "its time was up"
+        ? "it expired"
         : "it was idle for " + entry().idleTimeout().orElseThrow();
   }
 

@@ -103,7 +103,7 @@ public final class ExpirySweeper {
       Failpoint.EXPIRY_FOUND.reach();
       return execute(isUsedSince(step) ? new ExpiryStep.Touch(step.entry(), step.reason()) : step);
     } catch (RuntimeException e) {
-      log.warning("sandbox " + step.id() + " is due and was not taken down: " + e);
+      log.warning("sandbox " + step.id() + " is due but was neither destroyed nor suspended: " + e);
       return false;
     }
   }
@@ -156,7 +156,7 @@ public final class ExpirySweeper {
       log.warning(
           "sandbox "
               + terminating.id()
-              + " expired and cannot be destroyed yet: "
+              + " has expired but cannot be destroyed yet: "
               + e.fault().problem());
       return false;
     }

@@ -82,7 +82,8 @@ public final class Quarantine {
     if (!held.add(id)) {
       return;
     }
-    log.warning("sandbox " + id + " is quarantined: " + why + "; destroy it to remove it");
+    log.warning(
+        "sandbox " + id + " is quarantined: " + why + "; destroy the sandbox to remove its record");
     try {
       events.append(
           NewEvent.of(id, "quarantine", Json.text(Map.of("cause", why)), clock.instant()));

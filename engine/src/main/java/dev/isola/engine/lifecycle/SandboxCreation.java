@@ -109,7 +109,7 @@ final class SandboxCreation {
   static SandboxException destroyedDuringCreate(SandboxId id) {
     return Fault.of(
             ErrorCode.SANDBOX_DESTROYED,
-            "sandbox " + id + " was destroyed while it was made",
+            "sandbox " + id + " was destroyed while it was being created",
             "create a new sandbox")
         .sandbox(id)
         .exception();

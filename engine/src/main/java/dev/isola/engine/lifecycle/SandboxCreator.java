@@ -221,7 +221,7 @@ public final class SandboxCreator {
     if (!same) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "the idempotency key was used before, for another request",
+              "the idempotency key was already used for a different request",
               "use a new key for a new request")
           .sandbox(id)
           .exception();
@@ -235,7 +235,8 @@ public final class SandboxCreator {
       return new CreateResult(LedgerViews.of(entry), living.get(entry), true);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Fault.of(ErrorCode.CANCELLED, "interrupted while sandbox " + id + " was made", "")
+      throw Fault.of(
+              ErrorCode.CANCELLED, "interrupted while sandbox " + id + " was being created", "")
           .sandbox(id)
           .exception(e);
     }
@@ -304,6 +305,6 @@ public final class SandboxCreator {
   }
 
   private static CreateResult unreachable(PlacementResult placement) {
-    throw new IllegalStateException("made by nobody: " + placement);
+    throw new IllegalStateException("placement without candidates succeeded: " + placement);
   }
 }

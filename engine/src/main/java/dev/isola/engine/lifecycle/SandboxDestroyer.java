@@ -109,9 +109,9 @@ public final class SandboxDestroyer {
       }
       String why =
           terminating.cause().map(cause -> cause + "; ").orElse("")
-              + "files remain and are removed later: "
+              + "its remaining files will be removed later: "
               + e.fault().problem();
-      log.warning("sandbox " + terminating.id() + " has no process left; " + why);
+      log.warning("sandbox " + terminating.id() + " has no processes left; " + why);
       return Optional.of(why);
     }
   }

@@ -120,7 +120,7 @@ public final class SecretEnvStore {
       cipher.updateAAD(id.value().getBytes(StandardCharsets.US_ASCII));
       return cipher.doFinal(content);
     } catch (GeneralSecurityException e) {
-      throw unreadable(id, "they do not belong to the key in " + keyFile);
+      throw unreadable(id, "they were not encrypted with the key in " + keyFile);
     } catch (NoSuchFileException e) {
       throw unreadable(id, keyFile + " is missing");
     } catch (IOException e) {
@@ -131,8 +131,8 @@ public final class SecretEnvStore {
   private SandboxException unreadable(SandboxId id, String why) {
     return Fault.of(
             ErrorCode.INTERNAL,
-            "the secret variables of sandbox " + id + " cannot be read or kept: " + why,
-            "restore that file, or make a new sandbox")
+            "the secret variables of sandbox " + id + " cannot be read or stored: " + why,
+            "restore that file, or create a new sandbox")
         .sandbox(id)
         .exception();
   }

@@ -110,7 +110,7 @@ public final class SnapshotSuspension {
       living.remove(id);
     } catch (RuntimeException e) {
       keepRunning(suspended);
-      log.warning("sandbox " + id + " is not kept and goes on: " + e.getMessage());
+      log.warning("sandbox " + id + " could not be suspended and keeps running: " + e.getMessage());
     }
   }
 
@@ -125,7 +125,10 @@ public final class SnapshotSuspension {
                       book.withState(current, SandboxState.RUNNING, null), clock.instant(), RETRY)
                   : current);
     } catch (SandboxException gone) {
-      log.warning("what became of sandbox " + suspended.id() + " is not known yet");
+      log.warning(
+          "the state of sandbox "
+              + suspended.id()
+              + " after its failed suspension could not be recorded");
     }
   }
 
@@ -187,8 +190,8 @@ public final class SnapshotSuspension {
         registry.get(entry.provider()).destroy(id, DestroyOptions.FORCE);
         throw Fault.of(
                 ErrorCode.CONFLICT,
-                "something else became of sandbox " + id + " while it was resumed",
-                "see its state, and try again")
+                "sandbox " + id + " changed while it was being resumed",
+                "check its state and retry")
             .sandbox(id)
             .exception();
       }

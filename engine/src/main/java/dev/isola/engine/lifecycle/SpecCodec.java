@@ -60,7 +60,7 @@ public final class SpecCodec {
       throw Fault.of(
               ErrorCode.ILLEGAL_STATE,
               "the stored spec of sandbox " + id + " cannot be read: " + why,
-              "destroy the sandbox, or use the version of Isola that made it")
+              "destroy the sandbox, or use the version of Isola that created it")
           .sandbox(id)
           .exception(e);
     }
@@ -114,7 +114,7 @@ public final class SpecCodec {
           MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
       return HexFormat.of().formatHex(hash);
     } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java has SHA-256", e);
+      throw new IllegalStateException("every Java platform supports SHA-256", e);
     }
   }
 }

@@ -60,7 +60,8 @@ public final class Suspender {
           });
       return method.isPresent();
     } catch (Gone e) {
-      log.warning("sandbox " + step.id() + " cannot be suspended and ends: " + e.getMessage());
+      log.warning(
+          "sandbox " + step.id() + " cannot be suspended and will be destroyed: " + e.getMessage());
       return false;
     } catch (RuntimeException e) {
       book.update(
@@ -69,7 +70,8 @@ public final class Suspender {
               SuspensionState.suspended(step.entry(), step.reason()),
               clock.instant(),
               SnapshotSuspension.RETRY));
-      log.warning("sandbox " + step.id() + " cannot be suspended and goes on: " + e.getMessage());
+      log.warning(
+          "sandbox " + step.id() + " could not be suspended and keeps running: " + e.getMessage());
       return true;
     }
   }
@@ -92,7 +94,11 @@ public final class Suspender {
       sandbox.as(Pausing.class).orElseThrow().pause(kind);
     } catch (RuntimeException e) {
       snapshots.keepRunning(suspended);
-      log.warning("sandbox " + suspended.id() + " cannot be paused and goes on: " + e.getMessage());
+      log.warning(
+          "sandbox "
+              + suspended.id()
+              + " could not be paused and keeps running: "
+              + e.getMessage());
     }
   }
 

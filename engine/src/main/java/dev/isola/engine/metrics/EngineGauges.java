@@ -36,7 +36,7 @@ final class EngineGauges {
         if (state != SandboxState.DESTROYED) {
           gauge(
               "isola.sandboxes",
-              "Sandboxes that are not destroyed, those of the pool included",
+              "Sandboxes that are not destroyed, including the warm pool",
               tags.and("state", state.name().toLowerCase(Locale.ROOT)),
               now -> sandboxes(now, provider, state));
         }
@@ -44,33 +44,33 @@ final class EngineGauges {
       gauge("isola.pool.ready", "Warm sandboxes", tags, now -> ready(now, provider));
       gauge(
           "isola.usage.memory.bytes",
-          "Memory that running sandboxes used when they were last looked at",
+          "Memory used by running sandboxes in the latest sample",
           tags,
           now -> (double) used(now, provider).memoryBytes());
       gauge(
           "isola.usage.processes",
-          "Processes that running sandboxes had when they were last looked at",
+          "Processes of running sandboxes in the latest sample",
           tags,
           now -> (double) used(now, provider).processes());
       gauge(
           "isola.provider.healthy",
-          "1 where the provider could make a sandbox now, 0 where not",
+          "1 if the provider can create sandboxes, 0 if not",
           tags,
           now -> healthy(now, provider));
       gauge(
           "isola.provider.memory.promised.bytes",
-          "Memory promised to the provider's sandboxes",
+          "Memory reserved for the sandboxes of the provider",
           tags,
           now -> promised(now, provider).memoryMb() * BYTES_PER_MB);
       gauge(
           "isola.provider.cpu.promised",
-          "Processors promised to the provider's sandboxes",
+          "CPUs reserved for the sandboxes of the provider",
           tags,
           now -> promised(now, provider).milliCpu() / 1000.0);
     }
     gauge(
         "isola.sandboxes.quarantined",
-        "Sandboxes whose records cannot be read",
+        "Sandboxes with unreadable records",
         Tags.empty(),
         GaugeValues::quarantined);
     pool();
@@ -78,28 +78,30 @@ final class EngineGauges {
   }
 
   private void pool() {
-    gauge("isola.pool.size", "Warm sandboxes to keep", Tags.empty(), GaugeValues::poolSize);
-    counter("isola.pool.hits", "Orders that got a warm sandbox", Tags.empty(), EngineGauges::hits);
+    gauge(
+        "isola.pool.size", "Configured size of the warm pool", Tags.empty(), GaugeValues::poolSize);
+    counter(
+        "isola.pool.hits", "Requests that got a warm sandbox", Tags.empty(), EngineGauges::hits);
     for (String reason : WarmPool.MISS_REASONS) {
       counter(
           "isola.pool.misses",
-          "Orders that got none, and why",
+          "Requests that got no warm sandbox, by reason",
           Tags.of("reason", reason.replace(' ', '_')),
           now -> (double) now.poolStats().misses().getOrDefault(reason, 0L));
     }
     gauge(
         "isola.pool.hit.ratio",
-        "Part of the orders that got a warm sandbox since the start; 0 before the first",
+        "Share of requests that got a warm sandbox since the start; 0 before the first request",
         Tags.empty(),
         EngineGauges::hitRatio);
   }
 
   private void admission() {
-    promised("promised", "Promised to sandboxes", now -> now.admission().reserved());
-    promised("capacity", "What may be promised", now -> now.admission().capacity());
+    promised("promised", "Reserved for sandboxes", now -> now.admission().reserved());
+    promised("capacity", "Capacity for sandboxes", now -> now.admission().capacity());
     gauge(
         "isola.admission.waiting",
-        "Orders that wait for room",
+        "Requests waiting for capacity",
         Tags.empty(),
         now -> now.admission().waiting());
   }

@@ -56,7 +56,7 @@ final class MicrometerRecorder implements MetricsRecorder {
     timer(
             new SpawnKey(provider, warm, good),
             "isola.spawn",
-            "From the order of a sandbox to the answer",
+            "Time to create a sandbox or claim a warm one",
             () -> provider(provider).and("start", warm ? "warm" : "cold").and(outcome(good)))
         .record(nanos, TimeUnit.NANOSECONDS);
   }
@@ -66,7 +66,7 @@ final class MicrometerRecorder implements MetricsRecorder {
     timer(
             new OperationKey(deed, provider, good),
             "isola." + deed.label(),
-            "What was done to a sandbox as a whole",
+            "Operations on sandboxes",
             () -> provider(provider).and(outcome(good)))
         .record(nanos, TimeUnit.NANOSECONDS);
   }
@@ -76,7 +76,7 @@ final class MicrometerRecorder implements MetricsRecorder {
     counter(
             new StartKey(provider),
             "isola.executions",
-            "Commands that were started",
+            "Commands started",
             () -> provider(provider))
         .increment();
   }
@@ -86,14 +86,14 @@ final class MicrometerRecorder implements MetricsRecorder {
     timer(
             new EndKey(provider, how),
             "isola.execution",
-            "Commands that ended",
+            "Duration of commands",
             () -> provider(provider).and("outcome", how.label()))
         .record(nanos, TimeUnit.NANOSECONDS);
     if (how == ExecutionOutcome.OUT_OF_MEMORY) {
       counter(
               new OomKey(provider),
               "isola.oom",
-              "Commands that were killed at the memory limit",
+              "Commands killed at the memory limit",
               () -> provider(provider))
           .increment();
     }
@@ -104,7 +104,7 @@ final class MicrometerRecorder implements MetricsRecorder {
     timer(
             new TransferKey(provider, direction, good),
             "isola.file.transfer",
-            "Files and trees moved between the caller and a sandbox",
+            "Transfers of files and trees between clients and sandboxes",
             () -> provider(provider).and("direction", direction.label()).and(outcome(good)))
         .record(nanos, TimeUnit.NANOSECONDS);
   }
@@ -115,7 +115,7 @@ final class MicrometerRecorder implements MetricsRecorder {
       counter(
               new BytesKey(provider, cargo, direction),
               "isola.bytes",
-              "Bytes into and out of sandboxes",
+              "Bytes transferred into and out of sandboxes",
               () -> provider(provider).and("kind", cargo.label(), "direction", direction.label()))
           .increment((double) bytes);
     }
@@ -126,7 +126,7 @@ final class MicrometerRecorder implements MetricsRecorder {
     timer(
             new HttpRequestKey(method, route, status / 100),
             "isola.http.requests",
-            "Requests over HTTP, to the end of the answer",
+            "HTTP requests, including the transfer of the response",
             () -> Tags.of("method", method, "route", route, "status", status / 100 + "xx"))
         .record(nanos, TimeUnit.NANOSECONDS);
   }
@@ -142,7 +142,7 @@ final class MicrometerRecorder implements MetricsRecorder {
     counter(
             new SnapshotBytesKey(provider, kind),
             "isola.snapshot.bytes",
-            "Bytes of snapshots: taken in all, new to the store, stored of those",
+            "Bytes of snapshots: total size, new to the store, and stored after compression",
             () -> provider(provider).and("kind", kind))
         .increment((double) bytes);
   }
@@ -152,7 +152,7 @@ final class MicrometerRecorder implements MetricsRecorder {
     counter(
             new ErrorKey(deed, code),
             "isola.errors",
-            "Errors that callers got",
+            "Errors returned to clients",
             () -> Tags.of("operation", deed.label(), "code", code.name().toLowerCase(Locale.ROOT)))
         .increment();
   }

@@ -111,7 +111,7 @@ public final class OpenExecutions {
       // The sandbox does not respond; the next sweep retries.
     } catch (RuntimeException e) {
       keys.forEach(open::remove);
-      log.warning("executions of sandbox " + sandbox.id() + " are not timed: " + e);
+      log.warning("executions of sandbox " + sandbox.id() + " could not be recorded: " + e);
     }
   }
 }

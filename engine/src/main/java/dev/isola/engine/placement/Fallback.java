@@ -53,9 +53,11 @@ public final class Fallback {
         log.warning(
             "provider "
                 + candidate.name()
-                + " could not make a sandbox: "
+                + " could not create a sandbox: "
                 + e.fault().problem()
-                + (candidates.hasNext() ? "; trying the next" : "; there is no other"));
+                + (candidates.hasNext()
+                    ? "; trying the next provider"
+                    : "; no other provider is left"));
       }
     }
     if (selection.explicit() && failures.size() == 1) {
@@ -78,8 +80,8 @@ public final class Fallback {
     } catch (RuntimeException e) {
       throw Fault.of(
               ErrorCode.INTERNAL,
-              "provider " + provider + " failed in a way it must not: " + e,
-              "this is a bug of the provider; please report it")
+              "provider " + provider + " violated its contract: " + e,
+              "this is a bug in the provider; please report it")
           .with("provider", provider)
           .exception(e);
     }

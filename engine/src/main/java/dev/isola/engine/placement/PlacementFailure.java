@@ -27,7 +27,7 @@ final class PlacementFailure {
     List<String> reasons = new ArrayList<>();
     attempts.forEach(one -> reasons.add(one.toString()));
     told.forEach(one -> reasons.add(one.provider() + ": " + one.reason()));
-    String list = reasons.isEmpty() ? "there is none" : String.join("; ", reasons);
+    String list = reasons.isEmpty() ? "no provider is installed" : String.join("; ", reasons);
     Fault fault =
         Fault.of(code(told, failures), what(attempts) + " (" + list + ")", remedy(told, failures));
     for (ProviderAttempt attempt : attempts) {
@@ -44,8 +44,8 @@ final class PlacementFailure {
 
   private static String what(List<ProviderAttempt> attempts) {
     return attempts.isEmpty()
-        ? "no provider may make this sandbox"
-        : "no provider could make the sandbox";
+        ? "no provider is eligible for this sandbox"
+        : "no provider could create the sandbox";
   }
 
   /**
@@ -73,7 +73,7 @@ final class PlacementFailure {
         });
     steps.removeIf(String::isEmpty);
     return steps.isEmpty()
-        ? "see isola doctor, or ask for less"
+        ? "run isola doctor, or relax the requirements"
         : String.join("; ", steps.stream().distinct().toList());
   }
 }

@@ -153,7 +153,11 @@ public final class WarmPool implements WarmSandboxes {
     try {
       return Optional.of(creator.poolHash(request, provider));
     } catch (SandboxException e) {
-      log.warning("the image of a pool is not known at " + provider + ": " + e.getMessage());
+      log.warning(
+          "the image of a warm pool cannot be resolved at provider "
+              + provider
+              + ": "
+              + e.getMessage());
       return Optional.empty();
     }
   }
@@ -185,7 +189,7 @@ public final class WarmPool implements WarmSandboxes {
         removeObsolete();
         config.forEach(this::fill);
       } catch (RuntimeException e) {
-        log.warning("the warm pool cannot be looked at: " + e.getMessage());
+        log.warning("the warm pool could not be refilled: " + e.getMessage());
       } finally {
         refillLock.unlock();
       }
@@ -197,7 +201,7 @@ public final class WarmPool implements WarmSandboxes {
     closed = true;
     refillLock.lock();
     try {
-      log.info("the warm pool makes no more sandboxes");
+      log.info("the warm pool is closed");
     } finally {
       refillLock.unlock();
     }
@@ -222,7 +226,7 @@ public final class WarmPool implements WarmSandboxes {
         Failpoint.POOL_MADE.reach();
       }
     } catch (RuntimeException e) {
-      log.warning("the warm pool cannot be filled: " + e.getMessage());
+      log.warning("a warm pool entry could not be filled: " + e.getMessage());
     }
   }
 
@@ -253,9 +257,13 @@ public final class WarmPool implements WarmSandboxes {
               entry.id(),
               SandboxEntry::pooled,
               DestroyOptions.FORCE,
-              "the warm pool does not want it any more");
+              "it no longer matches the warm pool");
         } catch (RuntimeException e) {
-          log.warning("sandbox " + entry.id() + " stays in the pool: " + e.getMessage());
+          log.warning(
+              "sandbox "
+                  + entry.id()
+                  + " could not be removed from the warm pool: "
+                  + e.getMessage());
         }
       }
     }

@@ -51,7 +51,8 @@ final class ReconcilePlanner {
     return switch (entry.state()) {
       case CREATING ->
           Optional.of(
-              new ReconcileStep.MarkLost(entry, "the server ended while the sandbox was made"));
+              new ReconcileStep.MarkLost(
+                  entry, "the server stopped while the sandbox was being created"));
       case ERROR, TERMINATING -> Optional.of(new ReconcileStep.FinishDestroy(entry));
       case DESTROYED -> Optional.empty();
       case RUNNING, PAUSED, STOPPED ->
@@ -74,8 +75,7 @@ final class ReconcilePlanner {
 
   private static ReconcileStep planLive(SandboxEntry entry, @Nullable InventoryItem sighting) {
     if (sighting == null) {
-      return new ReconcileStep.MarkLost(
-          entry, "lost: " + entry.provider() + " does not have it any more");
+      return new ReconcileStep.MarkLost(entry, "lost: " + entry.provider() + " no longer has it");
     }
     return switch (sighting.state()) {
       case ERROR, TERMINATING, DESTROYED -> {

@@ -106,7 +106,7 @@ public final class Reconciler {
     try {
       leases.recover(lease -> isGone(lease, seen));
     } catch (SandboxException e) {
-      log.warning("leases whose holders died are still there: " + e.fault().problem());
+      log.warning("lapsed leases could not be removed: " + e.fault().problem());
     }
   }
 
@@ -175,7 +175,7 @@ public final class Reconciler {
       seen.put(name, provider.inventory());
     } catch (SandboxException e) {
       if (used) {
-        log.warning("what " + name + " has is not known: " + e.fault().problem());
+        log.warning("the inventory of " + name + " is not available: " + e.fault().problem());
       }
     }
   }
@@ -193,9 +193,17 @@ public final class Reconciler {
     try {
       execute(step);
     } catch (SandboxException e) {
-      log.warning("not done yet: " + step.getClass().getSimpleName() + ": " + e.fault().problem());
+      log.warning(
+          "reconciliation step failed and will be retried: "
+              + step.getClass().getSimpleName()
+              + ": "
+              + e.fault().problem());
     } catch (RuntimeException e) { // a failing step must not prevent the others
-      log.warning("not done yet: " + step.getClass().getSimpleName() + ": " + e);
+      log.warning(
+          "reconciliation step failed and will be retried: "
+              + step.getClass().getSimpleName()
+              + ": "
+              + e);
     }
   }
 
@@ -243,7 +251,9 @@ public final class Reconciler {
       case ReconcileStep.FinishDestroy(SandboxEntry entry) -> {
         Failpoint.RECONCILE_FINISHING.reach();
         ender.destroy(
-            entry.id(), DestroyOptions.FORCE, entry.cause().orElse("it was being destroyed"));
+            entry.id(),
+            DestroyOptions.FORCE,
+            entry.cause().orElse("its destruction was interrupted"));
       }
       case ReconcileStep.DiscardSuspended(SandboxEntry entry) -> {
         Failpoint.RECONCILE_REMOVING.reach();
@@ -254,7 +264,8 @@ public final class Reconciler {
         if (living.isInTransition(id) || isWritten(provider, id)) {
           return; // it was created after the inventory was taken
         }
-        log.warning("sandbox " + id + " of " + provider + " is not written down; removing it");
+        log.warning(
+            "sandbox " + id + " of " + provider + " is not recorded in the ledger; removing it");
         Failpoint.RECONCILE_REMOVING.reach();
         registry.get(provider).destroy(id, DestroyOptions.FORCE);
         Failpoint.RECONCILE_REMOVED.reach();

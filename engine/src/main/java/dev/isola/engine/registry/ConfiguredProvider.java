@@ -89,7 +89,7 @@ public record ConfiguredProvider(
       int length = Math.max(8, installation.value().length());
       return new InstanceId(HexFormat.of().formatHex(hash).substring(0, length));
     } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java has SHA-256", e);
+      throw new IllegalStateException("every Java platform supports SHA-256", e);
     }
   }
 }

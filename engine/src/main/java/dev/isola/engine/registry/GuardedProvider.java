@@ -88,8 +88,8 @@ final class GuardedProvider implements Provider {
     if (!listing.compareAndSet(false, true)) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "provider " + guard.provider() + " has not answered an earlier inventory yet",
-              "see whether its backend hangs")
+              "provider " + guard.provider() + " has not answered an earlier inventory request yet",
+              "check whether its backend hangs")
           .with("provider", guard.provider())
           .exception();
     }

@@ -40,7 +40,10 @@ final class ProviderFactories {
         broken.put(
             name,
             ProviderStatus.unavailable(
-                name, "could not be loaded: " + cause(e), "remove it, or report it", now));
+                name,
+                "could not be loaded: " + cause(e),
+                "remove it from the class path, or report the problem",
+                now));
       }
     }
   }

@@ -39,7 +39,7 @@ record ProviderGuard(String provider) {
         try {
           T result = task.get(Math.max(1, end - System.nanoTime()), TimeUnit.NANOSECONDS);
           if (result == null) {
-            throw contractViolation(what, "it returned nothing", null);
+            throw contractViolation(what, "it returned null", null);
           }
           return result;
         } catch (InterruptedException e) {
@@ -79,8 +79,9 @@ record ProviderGuard(String provider) {
   private SandboxException timedOut(String what, Duration most, ErrorCode code) {
     return Fault.of(
             code,
-            what + " of provider " + provider + " did not end within " + most.toSeconds() + " s",
-            "see whether its backend hangs; what is left is removed when it answers again")
+            what + " of provider " + provider + " timed out after " + most.toSeconds() + " s",
+            "check whether its backend hangs; anything left behind is removed when it answers"
+                + " again")
         .with("provider", provider)
         .exception();
   }
@@ -89,8 +90,8 @@ record ProviderGuard(String provider) {
   SandboxException contractViolation(String what, String how, @Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.INTERNAL,
-            what + " of provider " + provider + " failed in a way it must not: " + how,
-            "this is a bug of the provider; please report it")
+            what + " of provider " + provider + " violated its contract: " + how,
+            "this is a bug in the provider; please report it")
         .with("provider", provider)
         .exception(cause);
   }

@@ -67,7 +67,7 @@ public final class ProviderRegistry implements AutoCloseable {
     registry
         .unavailable
         .values()
-        .forEach(one -> log.info("provider " + one.name() + " is not used: " + reason(one)));
+        .forEach(one -> log.info("provider " + one.name() + " is unavailable: " + reason(one)));
     for (String name : settings.keySet()) {
       if (!registry.names().contains(name)) {
         log.warning(
@@ -86,15 +86,20 @@ public final class ProviderRegistry implements AutoCloseable {
     instances.put(name, one.instance());
     if (!one.settings().enabled()) {
       markUnavailable(
-          name, "is turned off by config", "set providers." + name + ".enabled: true", clock);
+          name,
+          "is disabled by the configuration",
+          "set providers." + name + ".enabled: true",
+          clock);
       return;
     }
     try {
       providers.put(name, new GuardedProvider(name, one.create(contexts)));
     } catch (SandboxException e) {
-      markUnavailable(name, "could not be made: " + e.fault().problem(), e.fault().remedy(), clock);
+      markUnavailable(
+          name, "could not be created: " + e.fault().problem(), e.fault().remedy(), clock);
     } catch (RuntimeException | Error e) {
-      markUnavailable(name, "could not be made: " + e, "check its settings, or turn it off", clock);
+      markUnavailable(
+          name, "could not be created: " + e, "check its settings, or disable it", clock);
     }
   }
 

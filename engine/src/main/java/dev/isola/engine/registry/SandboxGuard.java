@@ -104,7 +104,7 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
         return wrapper.wrapped(result);
       }
       if (method.getReturnType() != void.class) {
-        throw wrapper.guard.contractViolation(method.getName(), "it returned nothing", null);
+        throw wrapper.guard.contractViolation(method.getName(), "it returned null", null);
       }
       return null;
     }

@@ -39,12 +39,12 @@ public record HostAccess(boolean network, boolean folders) {
   public void check(SandboxSpec spec, boolean granted) {
     HostAccess asked = of(spec);
     if (asked.network()) {
-      check("network mode host", "the network of the host", granted, network, "allow_host_network");
+      check("network mode host", "the host network", granted, network, "allow_host_network");
     }
     if (asked.folders()) {
       check(
           "workspacePath or a volume of type bind",
-          "folders of the host",
+          "host folders",
           granted,
           folders,
           "allow_host_folders");
@@ -55,12 +55,12 @@ public record HostAccess(boolean network, boolean folders) {
       String field, String what, boolean granted, boolean allowed, String key) {
     if (!granted) {
       throw refused(
-          field + " opens " + what + ", which this credential may not",
-          "use a key with scope admin, or leave it out");
+          field + " gives access to " + what + ", which this credential does not allow",
+          "use a key with scope admin, or omit it");
     }
     if (!allowed) {
       throw refused(
-          field + " opens " + what + ", which this server does not allow",
+          field + " gives access to " + what + ", which this server does not allow",
           "the operator can allow it with " + key + ": true in the configuration");
     }
   }

@@ -143,16 +143,17 @@ public final class ProviderSelector {
       return Optional.empty();
     }
     if (!wanted.equals(MICROVM) || profile.hosting() != Hosting.REMOTE) {
-      return reject(name, Kind.NOT_NAMED, "is not " + wanted + ", which was asked for", "");
+      return reject(name, Kind.NOT_NAMED, "is not " + wanted + ", which the request names", "");
     }
     if (request.placement().strictNoFallback()) {
-      return reject(name, Kind.NOT_NAMED, "the caller wants no fallback (strict_no_fallback)", "");
+      return reject(
+          name, Kind.NOT_NAMED, "the request allows no fallback (strict_no_fallback)", "");
     }
     if (!policy.microvmToRemote()) {
       return reject(
           name,
           Kind.NOT_NAMED,
-          "falling back from " + MICROVM + " is turned off",
+          "fallback from " + MICROVM + " is disabled",
           "set local_microvm_fallback_to_remote: true");
     }
     return Optional.empty();
@@ -177,7 +178,7 @@ public final class ProviderSelector {
                           + "'"
                           + Suggestion.hint(region, regions),
                       regions.isEmpty()
-                          ? "leave the region out: the configuration names none"
+                          ? "omit the region: the configuration defines none"
                           : "choose one of " + String.join(", ", regions))
                   .with("field", "region")
                   .exception();
@@ -239,12 +240,12 @@ public final class ProviderSelector {
             + " is weaker than "
             + word(floor)
             + (asked ? ", which the request requires" : ", the floor of this installation"),
-        asked ? "require less" : "set floor: " + word(isolation));
+        asked ? "lower the required isolation" : "set floor: " + word(isolation));
   }
 
   private Optional<Rejection> notForAuto(String name, ProviderProfile profile) {
     if (profile.onlyWhenNamed()) {
-      return reject(name, Kind.ONLY_WHEN_NAMED, "is used only when it is named", "");
+      return reject(name, Kind.ONLY_WHEN_NAMED, "is used only if a request names it", "");
     }
     return profile.hosting() == Hosting.REMOTE
         ? remoteNotForAuto(name)
@@ -256,7 +257,7 @@ public final class ProviderSelector {
       return reject(
           name,
           Kind.ONLY_WHEN_NAMED,
-          "is a cloud, which a self-hosted installation uses only when it is named",
+          "is a remote provider, which a self-hosted installation uses only if a request names it",
           "set deployment_mode: managed");
     }
     return Optional.empty();
@@ -267,8 +268,8 @@ public final class ProviderSelector {
         ? reject(
             name,
             Kind.TOO_WEAK,
-            "has no isolation, and falling to that is not allowed",
-            "set allow_process: true, or name it")
+            "has no isolation, which requests must name explicitly",
+            "set allow_process: true, or name the provider")
         : Optional.empty();
   }
 

@@ -70,8 +70,8 @@ public record ForkService(
     if (count < 1 || count > MAX_FORKS) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              count + " forks cannot be made at once",
-              "ask for 1 to " + MAX_FORKS)
+              count + " forks exceed the allowed number",
+              "request 1 to " + MAX_FORKS)
           .sandbox(id)
           .exception();
     }
@@ -94,8 +94,8 @@ public record ForkService(
                   + source.id()
                   + " cannot be forked: provider "
                   + source.provider()
-                  + " copies files only, and not processes that run",
-              "ask for kind filesystem: forks have its files, and processes begin anew"
+                  + " copies files, but not running processes",
+              "request kind filesystem: forks get its files, and processes start afresh"
                   + " (docs/snapshots.md, Forks)")
           .sandbox(source.id())
           .with("provider", source.provider())
@@ -137,7 +137,11 @@ public record ForkService(
         throw e;
       }
     } catch (SandboxException e) {
-      log.info("the forks of " + sandbox.id() + " have copies: " + e.fault().problem());
+      log.info(
+          "the forks of "
+              + sandbox.id()
+              + " cannot share its files and get copies: "
+              + e.fault().problem());
       return SharedFiles.NOTHING;
     }
   }
@@ -240,8 +244,7 @@ public record ForkService(
       return new ForkResult.Failed(e);
     } catch (RuntimeException e) {
       return new ForkResult.Failed(
-          Fault.of(ErrorCode.INTERNAL, "a fork failed: " + e, "look into the server's log")
-              .exception(e));
+          Fault.of(ErrorCode.INTERNAL, "a fork failed: " + e, "check the server log").exception(e));
     }
   }
 

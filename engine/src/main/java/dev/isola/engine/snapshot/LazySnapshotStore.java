@@ -47,8 +47,8 @@ public final class LazySnapshotStore implements AutoCloseable {
       if (closed) {
         throw Fault.of(
                 ErrorCode.PROVIDER_UNAVAILABLE,
-                "this Isola is shutting down",
-                "try again in a moment, or elsewhere")
+                "the server is shutting down",
+                "retry after it has restarted, or use another server")
             .exception();
       }
       SnapshotStore open = store;

@@ -74,8 +74,11 @@ final class NonWorkspaceFiles implements AutoCloseable {
       rest.close();
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "what sandbox " + source.id() + " wrote cannot be read: " + e.getMessage(),
-              "look at the space on the server's disk, or take a snapshot")
+              "the files that sandbox "
+                  + source.id()
+                  + " wrote outside its workspace cannot be read: "
+                  + e.getMessage(),
+              "check the free disk space of the server, or take a snapshot")
           .sandbox(source.id())
           .exception(e);
     } catch (SandboxException e) {

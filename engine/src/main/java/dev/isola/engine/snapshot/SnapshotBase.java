@@ -94,7 +94,7 @@ record SnapshotBase(
   private static List<String> texts(DataInputStream in) throws IOException {
     int count = in.readInt();
     if (count < 0 || count > MOST) {
-      throw new IOException("a list of " + count);
+      throw new IOException("invalid list size: " + count);
     }
     List<String> all = new ArrayList<>(Math.min(count, 1 << 16));
     for (int i = 0; i < count; i++) {

@@ -76,11 +76,11 @@ public final class SnapshotImages implements EngineImages {
               ErrorCode.NOT_IMPLEMENTED,
               "snapshot "
                   + snapshot.id()
-                  + " is of a sandbox on "
+                  + " was taken on architecture "
                   + snapshot.architecture()
-                  + ", and this machine is "
+                  + ", but this machine is "
                   + here,
-              "restore it on a machine of that architecture")
+              "restore it on a machine with that architecture")
           .with("snapshot", snapshot.id())
           .with("architecture", snapshot.architecture())
           .exception();

@@ -61,13 +61,13 @@ record SnapshotRestore(
             ErrorCode.CONFLICT,
             "snapshot "
                 + opened.snapshot().id()
-                + " has changes of image "
+                + " contains changes to image "
                 + image
                 + " with digest "
                 + digest
-                + ", and the sandbox has "
-                + here.map(other -> "digest " + other).orElse("none that its provider can tell"),
-            "bring that image back, or restore over what is there with image snapshot:"
+                + ", but the sandbox has "
+                + here.map(other -> "digest " + other).orElse("an image whose digest is unknown"),
+            "restore that image, or apply the changes to the current image with image snapshot:"
                 + opened.snapshot().id()
                 + "+force")
         .sandbox(sandbox.id())

@@ -210,7 +210,7 @@ public final class SnapshotService {
               result.files().marks())
           .write(store.basesFolder(), id);
     } catch (IOException e) {
-      log.warning("the next snapshot of " + id + " reads everything: " + e.getMessage());
+      log.warning("the next snapshot of " + id + " will not be incremental: " + e.getMessage());
     }
   }
 
@@ -302,7 +302,7 @@ public final class SnapshotService {
         }
       }
     } catch (IOException | SandboxException e) {
-      log.warning("what is known of snapshots of former sandboxes stays: " + e.getMessage());
+      log.warning("snapshot bases of destroyed sandboxes could not be removed: " + e.getMessage());
     }
   }
 }

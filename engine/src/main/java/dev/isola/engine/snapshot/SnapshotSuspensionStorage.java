@@ -65,7 +65,10 @@ public record SnapshotSuspensionStorage(
       // already deleted
     } catch (SandboxException e) {
       log.warning(
-          "the snapshot " + snapshot + " of a suspended sandbox stays: " + e.fault().problem());
+          "the snapshot "
+              + snapshot
+              + " of a suspended sandbox could not be deleted: "
+              + e.fault().problem());
     }
   }
 }

@@ -57,7 +57,7 @@ final class Spool implements AutoCloseable {
         if (file.position() > most) {
           throw Fault.of(
                   ErrorCode.RESOURCE_LIMIT,
-                  "the sandbox gave out more than " + most + " bytes",
+                  "the files of the sandbox exceed " + most + " bytes",
                   "raise its disk limit, or take a snapshot")
               .exception();
         }

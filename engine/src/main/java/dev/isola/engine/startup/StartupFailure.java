@@ -47,7 +47,7 @@ record StartupFailure(SandboxId sandbox) {
                 + timeout.toSeconds()
                 + " s"
                 + last.map(run -> "; its last exit code was " + run.exitCode()).orElse(""),
-            "try the start and the ready command in a sandbox without them",
+            "run the start and ready commands by hand in a sandbox without a startup",
             command);
     if (last.isPresent()) {
       ExecResult run = last.get();
@@ -63,10 +63,10 @@ record StartupFailure(SandboxId sandbox) {
   SandboxException timedOut(Duration timeout) {
     return Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
-            "the sandbox did not answer within "
+            "the sandbox did not respond within "
                 + timeout.toSeconds()
                 + " s when its startup began",
-            "try again, or look at the load of the machine")
+            "retry, or check the load of the machine")
         .sandbox(sandbox)
         .exception();
   }
@@ -76,7 +76,7 @@ record StartupFailure(SandboxId sandbox) {
     if (e.code() == ErrorCode.OUTCOME_UNKNOWN || e.code() == ErrorCode.SANDBOX_DESTROYED) {
       return fault(
               "the sandbox ended while the " + name + " command ran: " + e.fault().problem(),
-              "see whether the command needs more memory than the sandbox has",
+              "check whether the command needs more memory than the sandbox has",
               command)
           .exception(e);
     }

@@ -192,7 +192,7 @@ public final class StartupSequence {
           : Fault.of(
                   ErrorCode.INTERNAL,
                   "the startup of sandbox " + sandbox.id() + " failed: " + e.getCause(),
-                  "look into the server's log")
+                  "check the server log")
               .sandbox(sandbox.id())
               .exception(e);
     }

@@ -43,7 +43,7 @@ final class BuildLog implements AutoCloseable {
     }
     if (lines >= MOST_LINES || bytes >= MOST_BYTES) {
       full = true;
-      write(Level.WARN, "the log is full: further lines are not kept", Optional.empty());
+      write(Level.WARN, "the log is full; further lines are discarded", Optional.empty());
     } else {
       write(level, message, step);
     }

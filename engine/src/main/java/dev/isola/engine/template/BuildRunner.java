@@ -72,7 +72,7 @@ record BuildRunner(
       Sandbox sandbox = sandboxes.sandbox(begun.id());
       BuildStepRunner steps = new BuildStepRunner(sandbox, base.defaults(), log, uploads);
       run(plan.recipe().steps(), begun, steps, keeper(sandbox, keys, log));
-      log.info("keeping the file system as an image", Optional.empty());
+      log.info("storing the file system as an image", Optional.empty());
       try (InputStream root = sandbox.files().exportTree("/", NOT_IN_IMAGE)) {
         images.add(plan.image(), root);
       }
@@ -120,7 +120,9 @@ record BuildRunner(
         cache.save(sandbox.id(), keys.get(index));
       } catch (SandboxException e) {
         log.line(
-            Level.WARN, "the step is not cached: " + e.fault().problem(), Optional.of(index + 1));
+            Level.WARN,
+            "the step could not be cached: " + e.fault().problem(),
+            Optional.of(index + 1));
       }
     };
   }
@@ -136,7 +138,7 @@ record BuildRunner(
       } catch (SandboxException e) {
         log.line(
             Level.WARN,
-            "the cache cannot be used, and the build goes on without it: " + e.fault().problem(),
+            "the build continues without the cache, which cannot be used: " + e.fault().problem(),
             Optional.empty());
         if (!e.code().isRetryable()) {
           forget(snapshot, log);
@@ -165,7 +167,10 @@ record BuildRunner(
     } catch (SandboxException e) {
       log.line(
           Level.WARN,
-          "the snapshot " + snapshot + " of the cache stays: " + e.fault().problem(),
+          "the snapshot "
+              + snapshot
+              + " could not be removed from the cache: "
+              + e.fault().problem(),
           Optional.empty());
     }
   }
@@ -200,7 +205,7 @@ record BuildRunner(
     } catch (SandboxException e) {
       log.line(
           Level.WARN,
-          "the sandbox of the build is destroyed later: " + e.fault().problem(),
+          "the sandbox of the build will be destroyed later: " + e.fault().problem(),
           Optional.empty());
     } finally {
       if (interrupted) {

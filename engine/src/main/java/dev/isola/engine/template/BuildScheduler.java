@@ -67,7 +67,9 @@ final class BuildScheduler implements AutoCloseable {
   void start(BuildEntry entry, Recipe recipe, BuildSettings settings) {
     if (running.size() >= MOST) {
       throw Fault.of(
-              ErrorCode.RESOURCE_LIMIT, MOST + " builds wait already", "try again in a minute")
+              ErrorCode.RESOURCE_LIMIT,
+              MOST + " builds are already waiting or running",
+              "retry in a minute")
           .with("limit", Integer.toString(MOST))
           .exception();
     }
@@ -94,7 +96,7 @@ final class BuildScheduler implements AutoCloseable {
   }
 
   private static SandboxException alreadyStarted() {
-    return Fault.of(ErrorCode.CONFLICT, "this build has begun already", "ask for a new one")
+    return Fault.of(ErrorCode.CONFLICT, "this build was already started", "request a new build")
         .exception();
   }
 
@@ -140,10 +142,10 @@ final class BuildScheduler implements AutoCloseable {
                       .find(entry.template())
                       .filter(one -> one.state() == TemplateEntry.State.AVAILABLE);
               if (template.isEmpty()) {
-                return Optional.of("the template was removed meanwhile");
+                return Optional.of("the template was removed during the build");
               }
               if (isOvertaken(entry, parts.templates().builds(entry.template()))) {
-                return Optional.of("a newer build of the template finished before this one");
+                return Optional.of("a newer build of the template finished first");
               }
               boolean _ =
                   parts
@@ -197,7 +199,7 @@ final class BuildScheduler implements AutoCloseable {
     try {
       output.close();
     } catch (IOException e) {
-      log.warning("the log of the build " + build + " may not be whole: " + e.getMessage());
+      log.warning("the log of the build " + build + " may be incomplete: " + e.getMessage());
     } finally {
       running.remove(build);
     }
@@ -228,7 +230,7 @@ final class BuildScheduler implements AutoCloseable {
   @Override
   public void close() {
     if (!cancel(running.values().stream(), Duration.ofSeconds(5))) {
-      log.warning("a build did not end: it is put in order when the server is started again");
+      log.warning("a build did not end in time; the next server start marks it as failed");
     }
   }
 }

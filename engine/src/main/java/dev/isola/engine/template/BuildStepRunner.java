@@ -190,7 +190,7 @@ final class BuildStepRunner {
       throw failure(copy, number, "its archive cannot be read: " + e.getMessage()).exception(e);
     } catch (SandboxException e) {
       throw e.code() == ErrorCode.BAD_ARCHIVE
-          ? failure(copy, number, "its archive is refused: " + e.fault().problem()).exception(e)
+          ? failure(copy, number, "its archive was rejected: " + e.fault().problem()).exception(e)
           : e;
     }
     asRoot(
@@ -242,7 +242,7 @@ final class BuildStepRunner {
     if (exit instanceof Exit.Lost(String why)) {
       throw Fault.of(
               ErrorCode.OUTCOME_UNKNOWN,
-              "the sandbox of step " + number + " (" + step.text() + ") went away: " + why,
+              "the sandbox of step " + number + " (" + step.text() + ") is gone: " + why,
               "build again")
           .exception();
     }
@@ -264,7 +264,7 @@ final class BuildStepRunner {
     return Fault.of(
             ErrorCode.BUILD_FAILED,
             "step " + number + " (" + step.text() + ") failed: " + why,
-            "correct the step; the log has all of its output")
+            "correct the step; the log contains its full output")
         .with("command", step.text());
   }
 }

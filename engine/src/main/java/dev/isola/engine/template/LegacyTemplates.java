@@ -28,7 +28,7 @@ public record LegacyTemplates(Ledger ledger, InstantSource clock, Log log) {
             .filter(this::move)
             .isPresent();
     if (!adopted) {
-      log.warning("the template " + id + " of an earlier version cannot be taken over");
+      log.warning("the template " + id + " of an earlier version could not be migrated");
     }
   }
 

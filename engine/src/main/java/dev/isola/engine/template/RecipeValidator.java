@@ -51,7 +51,7 @@ final class RecipeValidator {
           need(
               env.variables().keySet().stream().allMatch(name -> VARIABLE.matcher(name).matches()),
               field,
-              "a variable has a name without =");
+              "a variable name must not be empty or contain =");
       case BuildStep.Workdir workdir -> need(!workdir.path().isBlank(), field, "a path is missing");
       case BuildStep.User user -> need(!user.name().isBlank(), field, "a user is missing");
       case BuildStep.Packages packages -> {
@@ -66,7 +66,7 @@ final class RecipeValidator {
 
   private static void checkText(String text, String field) {
     need(text.length() <= LONGEST_TEXT, field, "it is longer than " + LONGEST_TEXT + " characters");
-    need(text.indexOf('\0') < 0, field, "it has a NUL character");
+    need(text.indexOf('\0') < 0, field, "it contains a NUL character");
   }
 
   private static void need(boolean right, String field, String why) {
@@ -77,7 +77,9 @@ final class RecipeValidator {
 
   private static RuntimeException refused(String field, String why) {
     return Fault.of(
-            ErrorCode.INVALID_REQUEST, "the recipe is wrong at " + field + ": " + why, "correct it")
+            ErrorCode.INVALID_REQUEST,
+            "the recipe is invalid at " + field + ": " + why,
+            "correct the recipe")
         .with("field", field)
         .exception();
   }

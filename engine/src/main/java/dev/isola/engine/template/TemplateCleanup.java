@@ -24,7 +24,7 @@ final class TemplateCleanup {
   /** The number of builds kept per template. */
   private static final int BUILDS_KEPT = 20;
 
-  private static final String RESTARTED = "the server was restarted meanwhile";
+  private static final String RESTARTED = "the server was restarted during the build";
 
   private final Ledger ledger;
   private final TemplateImages images;
@@ -59,7 +59,8 @@ final class TemplateCleanup {
   void remove(TemplateEntry removing) {
     Failpoint.TEMPLATE_REMOVING.reach();
     if (!builds.cancel(removing.id())) {
-      log.warning("the template " + removing.names() + " is removed once its build has ended");
+      log.warning(
+          "the template " + removing.names() + " will be removed after its build has ended");
       return;
     }
     List<BuildEntry> all = ledger.templates().builds(removing.id());
@@ -113,7 +114,7 @@ final class TemplateCleanup {
     try {
       work.run();
     } catch (SandboxException e) {
-      log.warning(what + " stays: " + e.fault().problem());
+      log.warning(what + " could not be removed yet: " + e.fault().problem());
     }
   }
 
@@ -150,7 +151,8 @@ final class TemplateCleanup {
     } catch (Conflict inUse) {
       // in use by sandboxes; removed when they are gone
     } catch (SandboxException e) {
-      log.warning("the image " + build.image() + " stays: " + e.fault().problem());
+      log.warning(
+          "the image " + build.image() + " could not be removed yet: " + e.fault().problem());
     }
   }
 

@@ -34,7 +34,7 @@ public interface TemplateImages {
 
         private SandboxException absent() {
           return Fault.of(
-                  ErrorCode.NOT_IMPLEMENTED, "this server keeps no images", "ask another server")
+                  ErrorCode.NOT_IMPLEMENTED, "this server has no image store", "use another server")
               .exception();
         }
       };

@@ -42,7 +42,7 @@ public record TemplateResolver(Function<String, TemplateView> built) {
       SpecValidation.throwIfInvalid(
           ErrorCode.INVALID_SPEC,
           "the spec",
-          List.of(new Violation("template", "is given beside image; name one of them")));
+          List.of(new Violation("template", "cannot be combined with image; use one of them")));
     }
     TemplateView template = built.apply(reference.name());
     SandboxSpec complete = complete(spec, template, reference);

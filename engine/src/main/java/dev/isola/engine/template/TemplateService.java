@@ -135,7 +135,7 @@ public final class TemplateService implements AutoCloseable {
   public TemplateView requireBuilt(String name) {
     TemplateView found = TemplateViews.of(require(name));
     if (found.image().isEmpty()) {
-      throw missing("template '" + name + "' was not built yet");
+      throw missing("template '" + name + "' has not been built yet");
     }
     return found;
   }
@@ -185,7 +185,7 @@ public final class TemplateService implements AutoCloseable {
     if (ledger.templates().all().size() >= MAX_TEMPLATES) {
       throw Fault.of(
               ErrorCode.RESOURCE_LIMIT,
-              "there are " + MAX_TEMPLATES + " templates already",
+              "the limit of " + MAX_TEMPLATES + " templates is reached",
               "remove some")
           .with("limit", Integer.toString(MAX_TEMPLATES))
           .exception();
@@ -196,8 +196,8 @@ public final class TemplateService implements AutoCloseable {
     if (images.isEmpty()) {
       throw Fault.of(
               ErrorCode.NOT_IMPLEMENTED,
-              "templates cannot be built here: there is no store of images",
-              "build them on a server that keeps images")
+              "templates cannot be built: this server has no image store",
+              "build them on a server with an image store")
           .exception();
     }
   }
@@ -215,7 +215,10 @@ public final class TemplateService implements AutoCloseable {
         () -> {
           TemplateEntry entry = require(template);
           if (!entry.build().equals(build)) {
-            throw Fault.of(ErrorCode.CONFLICT, "a newer build was asked for", "begin once more")
+            throw Fault.of(
+                    ErrorCode.CONFLICT,
+                    "a newer build was requested",
+                    "declare the template again and start that build")
                 .exception();
           }
           Instant now = now();

@@ -122,7 +122,7 @@ record Uploads(Path folder, long largest, InstantSource clock) {
         throw Fault.of(
                 ErrorCode.INVALID_REQUEST,
                 "the archive has the SHA-256 " + found + ", not " + expected.get(),
-                "upload the archive once more")
+                "upload the archive again")
             .with("field", "sha256")
             .exception();
       }
@@ -144,8 +144,8 @@ record Uploads(Path folder, long largest, InstantSource clock) {
         if (size > largest) {
           throw Fault.of(
                   ErrorCode.RESOURCE_LIMIT,
-                  "an upload of more than " + largest + " bytes is not taken",
-                  "copy less, or leave files out with .dockerignore")
+                  "the upload exceeds " + largest + " bytes",
+                  "copy less, or exclude files with .dockerignore")
               .with("limit", Long.toString(largest))
               .exception();
         }
@@ -193,7 +193,9 @@ record Uploads(Path folder, long largest, InstantSource clock) {
 
   private static RuntimeException wrongName(String name) {
     return Fault.of(
-            ErrorCode.INVALID_REQUEST, "'" + name + "' is no hash", "use letters and digits")
+            ErrorCode.INVALID_REQUEST,
+            "'" + name + "' is not a valid hash",
+            "use letters, digits, _ and -")
         .with("field", "hash")
         .exception();
   }

@@ -29,8 +29,8 @@ public final class Tracer implements AutoCloseable {
     Optional<SpanExporter> sender = config.get(ConfigKeys.TRACES_OTLP_URL).map(SpanExporter::new);
     sender.ifPresent(
         one -> {
-          metrics.registerCounter("isola.spans.sent", "Spans that were delivered", one::sent);
-          metrics.registerCounter("isola.spans.dropped", "Spans that were not", one::dropped);
+          metrics.registerCounter("isola.spans.sent", "Spans exported", one::sent);
+          metrics.registerCounter("isola.spans.dropped", "Spans dropped", one::dropped);
         });
     return new Tracer(sender.orElse(null), InstantSource.system());
   }

@@ -93,7 +93,7 @@ public final class UsageMonitor {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // the engine is closing
     } catch (ExecutionException e) {
-      throw new IllegalStateException("looking at a sandbox failed badly", e.getCause());
+      throw new IllegalStateException("sampling the usage of a sandbox failed", e.getCause());
     }
   }
 
@@ -117,7 +117,7 @@ public final class UsageMonitor {
               entry.get().provider(), new UsageTotals(usage.memoryBytes(), usage.processes())));
     } catch (RuntimeException e) {
       // The sandbox may have just ended; if not, its next use reports the problem.
-      log.info("sandbox " + sandbox.id() + " does not tell what it uses: " + e.getMessage());
+      log.info("sandbox " + sandbox.id() + " does not report its usage: " + e.getMessage());
       return Optional.empty();
     }
   }

@@ -36,7 +36,7 @@ public record LegacyVolumes(Ledger ledger, InstantSource clock, Log log) {
                   return parts.settings().remove(SCOPE, id);
                 });
     if (!adopted) {
-      log.warning("the volume " + id + " of an earlier version cannot be taken over: " + name);
+      log.warning("the volume " + id + " of an earlier version could not be migrated: " + name);
     }
   }
 

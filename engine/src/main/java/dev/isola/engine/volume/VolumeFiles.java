@@ -27,8 +27,8 @@ public record VolumeFiles(FileSystem files) {
     if (inVolume.indexOf('\0') >= 0 || List.of(inVolume.split("/+", -1)).contains("..")) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "the path '" + inVolume.replace('\0', '?') + "' does not stay in the volume",
-              "name a path without ..")
+              "the path '" + inVolume.replace('\0', '?') + "' leads out of the volume",
+              "use a path without ..")
           .with("field", "path")
           .exception();
     }
@@ -102,7 +102,7 @@ public record VolumeFiles(FileSystem files) {
     return Fault.of(
             ErrorCode.PATH_OUTSIDE,
             "'" + inVolume + "' leads out of the volume",
-            "name a path in it that no link leads out of")
+            "use a path that no link leads out of the volume")
         .exception();
   }
 }

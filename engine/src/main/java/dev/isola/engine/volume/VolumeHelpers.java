@@ -98,8 +98,8 @@ final class VolumeHelpers {
     if (helpers.size() >= MOST) {
       throw Fault.of(
               ErrorCode.RESOURCE_LIMIT,
-              "the files of " + MOST + " volumes are in use already",
-              "try again in a minute")
+              "the files of " + MOST + " volumes are already in use",
+              "retry in a minute")
           .with("limit", Integer.toString(MOST))
           .exception();
     }

@@ -99,7 +99,7 @@ public final class VolumeService {
             SandboxId.random(RANDOM).value(), tenant, name, holder, State.CREATING, now, now);
     if (!ledger.volumes().insert(entry)) {
       throw Fault.of(
-              ErrorCode.CONFLICT, "the volume " + name + " exists already", "choose another name")
+              ErrorCode.CONFLICT, "volume " + name + " already exists", "choose another name")
           .exception();
     }
     Failpoint.VOLUME_WRITTEN.reach();
@@ -121,7 +121,7 @@ public final class VolumeService {
     if (ledger.volumes().all().size() >= MAX_VOLUMES) {
       throw Fault.of(
               ErrorCode.RESOURCE_LIMIT,
-              "there are " + MAX_VOLUMES + " volumes already",
+              "the limit of " + MAX_VOLUMES + " volumes is reached",
               "remove some")
           .with("limit", Integer.toString(MAX_VOLUMES))
           .exception();
@@ -190,8 +190,8 @@ public final class VolumeService {
       update(entry.withState(State.AVAILABLE, clock.instant()));
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "sandbox " + mounting.get() + " has the volume " + entry.name() + " mounted",
-              "destroy it first")
+              "sandbox " + mounting.get() + " has volume " + entry.name() + " mounted",
+              "destroy the sandbox first")
           .exception();
     }
     helpers.destroyAll(entry.id());
@@ -237,7 +237,10 @@ public final class VolumeService {
       if (!holder.isEmpty() && !entry.provider().isEmpty() && !holder.equals(entry.provider())) {
         throw Fault.of(
                 ErrorCode.CONFLICT,
-                "the volumes are at different providers: " + holder + ", " + entry.provider(),
+                "the volumes are stored by different providers: "
+                    + holder
+                    + ", "
+                    + entry.provider(),
                 "mount volumes of one provider, or name the provider")
             .exception();
       }
@@ -310,9 +313,10 @@ public final class VolumeService {
                 Fault.of(
                         ErrorCode.NOT_IMPLEMENTED,
                         provider.isEmpty() || provider.equals("auto")
-                            ? "no provider that may be used here can hold volumes now"
-                            : "provider " + provider + " cannot hold volumes now",
-                        "isola providers tells which declare volumes and are healthy")
+                            ? "no eligible provider can store volumes now"
+                            : "provider " + provider + " cannot store volumes now",
+                        "run isola providers to see which providers support volumes and are"
+                            + " healthy")
                     .with("capability", Capability.idOf(Volumes.class))
                     .exception());
   }
@@ -345,7 +349,7 @@ public final class VolumeService {
     if (!VolumeMount.isValidName(name)) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "'" + name + "' cannot name a volume",
+              "'" + name + "' is not a valid volume name",
               "use letters, digits, . _ and -, at most 128, the first a letter or digit")
           .with("field", "name")
           .exception();
@@ -354,7 +358,7 @@ public final class VolumeService {
 
   private static SandboxException removing(String name) {
     return Fault.of(
-            ErrorCode.CONFLICT, "the volume " + name + " is being removed", "use another volume")
+            ErrorCode.CONFLICT, "volume " + name + " is being removed", "use another volume")
         .exception();
   }
 

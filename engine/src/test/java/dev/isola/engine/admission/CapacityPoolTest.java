@@ -34,8 +34,8 @@ class CapacityPoolTest {
                     .containsEntry("limit", "2048")
                     .containsEntry("actual", "4096"))
         .hasMessage(
-            "the sandbox asks for 4096 MB and 1 cpu, and this installation has 2048 MB and 2 cpu"
-                + " for all; ask for less, or raise admission.memory_mb and admission.cpu");
+            "the sandbox requests 4096 MB and 1 cpu, and this installation has 2048 MB and 2 cpu"
+                + " in total; request less, or raise admission.memory_mb and admission.cpu");
     assertThatThrownBy(() -> admission.admit("p", Resources.of(2.5, 1)))
         .hasMessageContaining("1 MB and 2.5 cpu");
     assertThat(admission.usage().waiting()).isZero();
@@ -49,7 +49,7 @@ class CapacityPoolTest {
       assertThatThrownBy(() -> admission.admit("p", Resources.of(1, 512)))
           .isInstanceOf(LimitExceeded.class)
           .hasMessageContainingAll(
-              "asks for 1 cpu, and 0.5 of 2 cpu that may be promised (admission.cpu) are free",
+              "requests 1 cpu, and 0.5 of 2 cpu (admission.cpu) are free",
               "waited 0 s",
               "destroy a sandbox, ask for less, try later");
       assertThat(admission.usage().waiting()).isZero();
@@ -113,7 +113,7 @@ class CapacityPoolTest {
     await().until(() -> admission.usage().waiting() == 1);
     waiting.interrupt();
     assertThat(waiting.join(Duration.ofSeconds(10))).isTrue();
-    assertThat(thrown.get()).hasMessageContaining("interrupted while waiting for room");
+    assertThat(thrown.get()).hasMessageContaining("interrupted while waiting for capacity");
     assertThat(admission.usage().waiting()).isZero();
   }
 

@@ -66,7 +66,7 @@ class HeadroomTest {
                     .containsEntry("actual", "256")
                     .containsEntry("free", "188"))
         .hasMessageContainingAll(
-            "needs 256 MB (its limit of 1024 MB, with an overcommit of 4.0)",
+            "needs 256 MB (its limit of 1024 MB divided by the overcommit factor 4.0)",
             "has 188 MB available",
             "admission.memory_overcommit");
   }
@@ -93,7 +93,7 @@ class HeadroomTest {
     machine.set(available(600));
     assertThatThrownBy(() -> admission(Duration.ofMillis(1500)).admit("p", DEFAULT))
         .isInstanceOf(LimitExceeded.class)
-        .hasMessageContainingAll("88 MB available", "the request waited 1 s for that");
+        .hasMessageContainingAll("88 MB available", "the request waited 1 s");
   }
 
   @Test

@@ -106,7 +106,8 @@ class HealthMonitorTest {
       assertThat(of(monitor, "good").healthy()).isTrue();
       assertThat(of(monitor, "hanging").health())
           .isEqualTo(
-              new Health.Unhealthy("did not answer in 0.1 s", "see whether its backend hangs"));
+              new Health.Unhealthy(
+                  "did not answer within 0.1 s", "check whether its backend hangs"));
       int rounds = good.asked.get();
       await().until(() -> good.asked.get() > rounds + 20);
       assertThat(hanging.asked).as("one question at a time").hasValue(1);
@@ -162,7 +163,7 @@ class HealthMonitorTest {
       assertThat(log.warnings)
           .singleElement()
           .asString()
-          .startsWith("provider fell is unhealthy and not chosen any more: its daemon ended");
+          .startsWith("provider fell is unhealthy and will not be chosen: its daemon ended");
       assertThat(log.infos).isEmpty();
     }
   }
@@ -191,7 +192,8 @@ class HealthMonitorTest {
     try (HealthMonitor monitor = start(Map.of("other", liar, "thrower", thrower))) {
       monitor.awaitFirstProbes();
       assertThat(of(monitor, "thrower").health().toString()).contains("no daemon, and no manners");
-      assertThat(of(monitor, "other").health().toString()).contains("it calls itself liar");
+      assertThat(of(monitor, "other").health().toString())
+          .contains("it reports a different name: liar");
     }
   }
 

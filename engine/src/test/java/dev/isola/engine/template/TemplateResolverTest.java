@@ -125,6 +125,6 @@ class TemplateResolverTest {
   void imageBesideATemplateIsRefused() {
     assertThatExceptionOfType(InvalidRequest.class)
         .isThrownBy(() -> resolved(Map.of("image", "debian:12")))
-        .withMessageContaining("template is given beside image");
+        .withMessageContaining("template cannot be combined with image");
   }
 }
