@@ -137,19 +137,19 @@ public final class Engine implements AutoCloseable {
     parts.schedule.every(interval, "volumes", engine.volumes::reconcile);
     parts.schedule.once("templates", engine.templates::reconcile);
     parts.schedule.every(interval, "templates", engine.templates::reconcile);
-    Duration kept = config.get(ConfigKeys.RETENTION);
+    Duration retention = config.get(ConfigKeys.RETENTION);
     parts.schedule.every(
-        EngineComponents.retentionInterval(kept),
+        EngineComponents.retentionInterval(retention),
         "build cache",
-        () -> engine.templates.removeUnused(kept));
+        () -> engine.templates.removeUnused(retention));
     return engine;
   }
 
   private InternalSandboxes internalSandboxes() {
     return new InternalSandboxes() {
       @Override
-      public SandboxView create(SandboxRequest order) {
-        return Engine.this.create(order).view();
+      public SandboxView create(SandboxRequest request) {
+        return Engine.this.create(request).view();
       }
 
       @Override
@@ -170,22 +170,22 @@ public final class Engine implements AutoCloseable {
    *
    * @throws SandboxException if no provider is eligible, or every eligible provider fails
    */
-  public CreateResult create(SandboxRequest order) {
+  public CreateResult create(SandboxRequest request) {
     refuseWhenClosing();
-    hostAccess.check(order.request().spec(), order.hostAccess());
-    ReservedTags.reject(order.request().tags());
-    SandboxRequest placed =
-        volumes.resolve(new TemplateResolver(templates::requireBuilt).resolve(order));
-    CreateResult delivery =
-        parts.measured.measureCreate(
-            requestedProvider(placed), () -> parts.creator.create(placed, parts.pool));
-    volumes.recordProvider(placed, delivery.view().provider());
-    return delivery;
+    hostAccess.check(request.request().spec(), request.hostAccess());
+    ReservedTags.reject(request.request().tags());
+    SandboxRequest resolved =
+        volumes.resolve(new TemplateResolver(templates::requireBuilt).resolve(request));
+    CreateResult result =
+        parts.instrumentation.measureCreate(
+            requestedProvider(resolved), () -> parts.creator.create(resolved, parts.pool));
+    volumes.recordProvider(resolved, result.view().provider());
+    return result;
   }
 
   /** Unknown names must not become metric labels. */
-  private String requestedProvider(SandboxRequest order) {
-    return order.request().placement().provider() instanceof ProviderPreference.Named(String name)
+  private String requestedProvider(SandboxRequest request) {
+    return request.request().placement().provider() instanceof ProviderPreference.Named(String name)
             && parts.registry.providers().containsKey(name)
         ? name
         : MetricsRecorder.NO_PROVIDER;
@@ -209,7 +209,7 @@ public final class Engine implements AutoCloseable {
    * error}.
    */
   public SandboxView view(SandboxId id) {
-    return toView(parts.book.require(id));
+    return toView(parts.recorder.require(id));
   }
 
   private SandboxView toView(SandboxEntry entry) {
@@ -233,23 +233,23 @@ public final class Engine implements AutoCloseable {
    * @throws dev.isola.spi.error.Gone if the sandbox no longer exists
    */
   public Sandbox sandbox(SandboxId id) {
-    LiveSandboxes.LiveSandbox held =
+    LiveSandboxes.LiveSandbox live =
         parts
-            .living
+            .liveSandboxes
             .find(id)
             .filter(one -> one.sandbox().state() == SandboxState.RUNNING)
             .orElseGet(() -> attach(id));
     parts.expiry.touch(id);
-    return parts.measured.sandbox(held.sandbox(), held.provider());
+    return parts.instrumentation.sandbox(live.sandbox(), live.provider());
   }
 
   private LiveSandboxes.LiveSandbox attach(SandboxId id) {
-    SandboxEntry entry = parts.book.require(id);
+    SandboxEntry entry = parts.recorder.require(id);
     if (SuspensionState.resumesOnRequest(entry)
         && (entry.state() == SandboxState.PAUSED || entry.state() == SandboxState.STOPPED)) {
       entry = doResume(id);
     }
-    return new LiveSandboxes.LiveSandbox(parts.living.get(entry), entry.provider());
+    return new LiveSandboxes.LiveSandbox(parts.liveSandboxes.get(entry), entry.provider());
   }
 
   /** Sets the expiry of a sandbox to {@code fromNow} from the current time. */
@@ -259,7 +259,7 @@ public final class Engine implements AutoCloseable {
 
   public SandboxView pause(SandboxId id, Pausing.PauseKind kind) {
     return LedgerViews.of(
-        parts.measured.measure(
+        parts.instrumentation.measure(
             EngineOperation.PAUSE, providerOf(id), () -> parts.operations.pause(id, kind)));
   }
 
@@ -269,7 +269,7 @@ public final class Engine implements AutoCloseable {
   }
 
   private SandboxEntry doResume(SandboxId id) {
-    return parts.measured.measure(
+    return parts.instrumentation.measure(
         EngineOperation.RESUME, providerOf(id), () -> parts.operations.resume(id));
   }
 
@@ -278,21 +278,21 @@ public final class Engine implements AutoCloseable {
    * keeps a process running for the lifetime of the sandbox must then start it again.
    */
   public long bootGeneration(SandboxId id) {
-    return parts.living.bootGeneration(id);
+    return parts.liveSandboxes.bootGeneration(id);
   }
 
   private String providerOf(SandboxId id) {
-    return parts.book.find(id).map(SandboxEntry::provider).orElse(MetricsRecorder.NO_PROVIDER);
+    return parts.recorder.find(id).map(SandboxEntry::provider).orElse(MetricsRecorder.NO_PROVIDER);
   }
 
   /**
    * Destroys a sandbox and returns when nothing of it is left. Does nothing if it is already gone.
    */
-  public void destroy(SandboxId id, DestroyOptions how) {
-    parts.measured.measure(
+  public void destroy(SandboxId id, DestroyOptions options) {
+    parts.instrumentation.measure(
         EngineOperation.DESTROY,
         providerOf(id),
-        () -> parts.ender.destroy(id, how, "destroyed by a client"));
+        () -> parts.destroyer.destroy(id, options, "destroyed by a client"));
   }
 
   /** Returns the number of sandboxes that are not destroyed, by provider and state. */
@@ -346,11 +346,11 @@ public final class Engine implements AutoCloseable {
       SandboxId id, int count, ForkKind kind, boolean hostAccess, Startup startup) {
     refuseWhenClosing();
     return new ForkService(
-            parts.book,
+            parts.recorder,
             parts.snapshots,
             parts.secrets,
             this::sandbox,
-            order -> create(hostAccess ? order.withHostAccess() : order),
+            request -> create(hostAccess ? request.withHostAccess() : request),
             startup,
             parts.log)
         .fork(id, count, kind);
@@ -420,7 +420,8 @@ public final class Engine implements AutoCloseable {
         parts.schedule.attempt(
             "destroying sandbox " + entry.id(),
             () ->
-                parts.ender.destroy(entry.id(), DestroyOptions.FORCE, "the server was shut down"));
+                parts.destroyer.destroy(
+                    entry.id(), DestroyOptions.FORCE, "the server was shut down"));
       }
       cursor = page.next().orElse("");
     } while (!cursor.isEmpty());

@@ -182,8 +182,8 @@ class EngineTest {
   }
 
   private static SandboxId idleSoon(EngineFixture house) {
-    SandboxRequest order = order(spec().build()).withIdleTimeout(Duration.ofSeconds(30));
-    return house.engine.create(order).view().id();
+    SandboxRequest sandboxRequest = order(spec().build()).withIdleTimeout(Duration.ofSeconds(30));
+    return house.engine.create(sandboxRequest).view().id();
   }
 
   @Test

@@ -16,9 +16,9 @@ public final class AdmissionControl {
   /**
    * @param dedicated pools by provider name
    */
-  public AdmissionControl(CapacityPool shared, Map<String, CapacityPool> own) {
+  public AdmissionControl(CapacityPool shared, Map<String, CapacityPool> dedicated) {
     this.shared = shared;
-    this.dedicated = Map.copyOf(own);
+    this.dedicated = Map.copyOf(dedicated);
   }
 
   private CapacityPool poolOf(String provider) {
@@ -32,32 +32,32 @@ public final class AdmissionControl {
    * @param providers provider names, best first
    * @throws LimitExceeded if no capacity becomes free in time
    */
-  public Reservation admit(List<String> providers, Resources asked) {
+  public Reservation admit(List<String> providers, Resources requested) {
     Map<CapacityPool, String> candidates = candidates(providers);
     if (candidates.size() > 1) {
       for (Map.Entry<CapacityPool, String> one : candidates.entrySet()) {
         try {
-          return one.getKey().admitNow(one.getValue(), asked);
+          return one.getKey().admitNow(one.getValue(), requested);
         } catch (LimitExceeded full) {
           // the next pool may have capacity
         }
       }
     }
-    String awaited =
+    String waitingFor =
         candidates.entrySet().stream()
-            .filter(one -> one.getKey().canEverFit(asked))
+            .filter(one -> one.getKey().canEverFit(requested))
             .map(Map.Entry::getValue)
             .findFirst()
             .orElse(providers.getFirst());
-    return poolOf(awaited).admit(awaited, asked);
+    return poolOf(waitingFor).admit(waitingFor, requested);
   }
 
   /** Reserves resources at the first of these providers with free capacity, without waiting. */
-  public Reservation admitNow(List<String> providers, Resources asked) {
+  public Reservation admitNow(List<String> providers, Resources requested) {
     LimitExceeded full = null;
     for (Map.Entry<CapacityPool, String> one : candidates(providers).entrySet()) {
       try {
-        return one.getKey().admitNow(one.getValue(), asked);
+        return one.getKey().admitNow(one.getValue(), requested);
       } catch (LimitExceeded e) {
         full = full == null ? e : full;
       }
@@ -77,12 +77,12 @@ public final class AdmissionControl {
    *
    * @throws LimitExceeded if that provider has no free capacity; the reservation is unchanged
    */
-  public void move(Reservation grant, String provider) {
+  public void move(Reservation reservation, String provider) {
     CapacityPool target = poolOf(provider);
-    if (grant.isFrom(target)) {
-      target.move(grant, provider);
+    if (reservation.isFrom(target)) {
+      target.move(reservation, provider);
     } else {
-      grant.replaceWith(target.admitNow(provider, grant.resources()));
+      reservation.replaceWith(target.admitNow(provider, reservation.resources()));
     }
   }
 

@@ -28,9 +28,9 @@ final class AdmissionQueue {
     private State state = State.WAITING;
     private boolean starting;
 
-    private Ticket(String provider, Resources asked, Instant deadline) {
+    private Ticket(String provider, Resources requested, Instant deadline) {
       this.provider = provider;
-      this.requested = asked;
+      this.requested = requested;
       this.deadline = deadline;
     }
 
@@ -72,8 +72,8 @@ final class AdmissionQueue {
    * Adds a request to the queue. The ticket is admitted immediately if the queue is empty and the
    * request fits.
    */
-  Ticket enqueue(String provider, Resources asked, Instant deadline) {
-    Ticket ticket = new Ticket(provider, asked, deadline);
+  Ticket enqueue(String provider, Resources requested, Instant deadline) {
+    Ticket ticket = new Ticket(provider, requested, deadline);
     waiting.addLast(ticket);
     admitWaiting();
     return ticket;
@@ -90,16 +90,16 @@ final class AdmissionQueue {
   }
 
   /** Returns the shortage that a request waits for; empty if only earlier requests block it. */
-  Optional<Shortage> shortage(Resources asked) {
+  Optional<Shortage> shortage(Resources requested) {
     Resources free = free();
-    if (asked.memoryMb() > free.memoryMb()) {
+    if (requested.memoryMb() > free.memoryMb()) {
       return Optional.of(
           new Shortage(
               "memory",
-              asked.memoryMb() + "",
+              requested.memoryMb() + "",
               free.memoryMb() + "",
               "the sandbox requests "
-                  + asked.memoryMb()
+                  + requested.memoryMb()
                   + " MB of memory, and "
                   + free.memoryMb()
                   + " of "
@@ -108,14 +108,14 @@ final class AdmissionQueue {
                   + capacity.memoryKey()
                   + ") are free"));
     }
-    if (asked.milliCpu() > free.milliCpu()) {
+    if (requested.milliCpu() > free.milliCpu()) {
       return Optional.of(
           new Shortage(
               "cpu",
-              asked.cpu(),
+              requested.cpu(),
               free.cpu(),
               "the sandbox requests "
-                  + asked.cpu()
+                  + requested.cpu()
                   + " cpu, and "
                   + free.cpu()
                   + " of "
@@ -124,7 +124,7 @@ final class AdmissionQueue {
                   + capacity.cpuKey()
                   + ") are free"));
     }
-    return headroom.currentShortage(asked, starting);
+    return headroom.currentShortage(requested, starting);
   }
 
   /** Reserves resources for a sandbox that already exists, even beyond the capacity. */
@@ -155,15 +155,15 @@ final class AdmissionQueue {
 
   /** Admits requests from the head of the queue while they fit, and returns them. */
   List<Ticket> admitWaiting() {
-    List<Ticket> served = new ArrayList<>();
+    List<Ticket> admitted = new ArrayList<>();
     while (!waiting.isEmpty() && shortage(waiting.getFirst().requested).isEmpty()) {
       Ticket ticket = waiting.removeFirst();
       admit(ticket);
       ticket.starting = true;
       starting++;
-      served.add(ticket);
+      admitted.add(ticket);
     }
-    return served;
+    return admitted;
   }
 
   /** Moves the reservation of a ticket to another provider. */

@@ -39,19 +39,19 @@ public final class CapacityPool {
    * @param queueTimeout how long a request waits in the queue; zero to fail immediately
    */
   public CapacityPool(
-      Capacity capacity, Headroom headroom, Duration patience, InstantSource clock) {
+      Capacity capacity, Headroom headroom, Duration queueTimeout, InstantSource clock) {
     this.capacity = capacity;
     this.queue = new AdmissionQueue(capacity, headroom);
     this.headroom = headroom;
-    this.queueTimeout = patience;
+    this.queueTimeout = queueTimeout;
     this.clock = clock;
   }
 
   /**
    * Creates a pool that admits by resource limits alone, regardless of the state of the machine.
    */
-  public CapacityPool(Resources capacity, Duration patience, InstantSource clock) {
-    this(Capacity.ofInstallation(capacity), Headroom.UNCHECKED, patience, clock);
+  public CapacityPool(Resources capacity, Duration queueTimeout, InstantSource clock) {
+    this(Capacity.ofInstallation(capacity), Headroom.UNCHECKED, queueTimeout, clock);
   }
 
   /**
@@ -62,8 +62,8 @@ public final class CapacityPool {
    *     the queue timeout if the resources did not become free
    * @throws dev.isola.spi.error.DeadlineExceeded with {@code CANCELLED} if interrupted
    */
-  public Reservation admit(String provider, Resources asked) {
-    return admit(provider, asked, queueTimeout);
+  public Reservation admit(String provider, Resources requested) {
+    return admit(provider, requested, queueTimeout);
   }
 
   /**
@@ -71,23 +71,24 @@ public final class CapacityPool {
    *
    * @throws dev.isola.spi.error.LimitExceeded otherwise, without waiting
    */
-  public Reservation admitNow(String provider, Resources asked) {
-    return admit(provider, asked, Duration.ZERO);
+  public Reservation admitNow(String provider, Resources requested) {
+    return admit(provider, requested, Duration.ZERO);
   }
 
   /** Returns whether the request fits into the empty pool. */
-  boolean canEverFit(Resources asked) {
-    return asked.fitsIn(capacity.resources()) && headroom.permanentShortage(asked).isEmpty();
+  boolean canEverFit(Resources requested) {
+    return requested.fitsIn(capacity.resources())
+        && headroom.permanentShortage(requested).isEmpty();
   }
 
-  private Reservation admit(String provider, Resources asked, Duration patience) {
+  private Reservation admit(String provider, Resources requested, Duration queueTimeout) {
     lock.lock();
     try {
-      if (!asked.fitsIn(capacity.resources())) {
-        throw neverFits(asked);
+      if (!requested.fitsIn(capacity.resources())) {
+        throw neverFits(requested);
       }
       headroom
-          .permanentShortage(asked)
+          .permanentShortage(requested)
           .ifPresent(
               shortage -> {
                 throw refusal(
@@ -95,9 +96,10 @@ public final class CapacityPool {
                     shortage.message() + " in total",
                     "request less memory, or raise admission.memory_overcommit");
               });
-      AdmissionQueue.Ticket ticket = queue.enqueue(provider, asked, clock.instant().plus(patience));
+      AdmissionQueue.Ticket ticket =
+          queue.enqueue(provider, requested, clock.instant().plus(queueTimeout));
       if (ticket.state() != AdmissionQueue.State.ADMITTED) {
-        await(ticket, patience);
+        await(ticket, queueTimeout);
       }
       return new Reservation(this, ticket);
     } finally {
@@ -119,10 +121,10 @@ public final class CapacityPool {
   }
 
   /** Moves a reservation to another provider of this pool. */
-  void move(Reservation grant, String provider) {
+  void move(Reservation reservation, String provider) {
     lock.lock();
     try {
-      queue.move(grant.ticket(), provider);
+      queue.move(reservation.ticket(), provider);
     } finally {
       lock.unlock();
     }
@@ -172,18 +174,18 @@ public final class CapacityPool {
   }
 
   /** Waits until the ticket is admitted. The caller holds the lock, which waiting releases. */
-  private void await(AdmissionQueue.Ticket ticket, Duration patience) {
-    Condition turn = lock.newCondition();
-    conditions.put(ticket, turn);
+  private void await(AdmissionQueue.Ticket ticket, Duration queueTimeout) {
+    Condition condition = lock.newCondition();
+    conditions.put(ticket, condition);
     try {
       while (ticket.state() == AdmissionQueue.State.WAITING) {
-        long left = nanosUntil(ticket.deadline, patience);
+        long left = nanosUntil(ticket.deadline, queueTimeout);
         if (left <= 0) {
-          SandboxException refusal = noCapacity(ticket.requested, patience);
+          SandboxException refusal = noCapacity(ticket.requested, queueTimeout);
           releaseLocked(ticket);
           throw refusal;
         }
-        long _ = turn.awaitNanos(Math.min(left, RECHECK_NANOS));
+        long _ = condition.awaitNanos(Math.min(left, RECHECK_NANOS));
         signal(queue.admitWaiting());
       }
     } catch (InterruptedException e) {
@@ -197,11 +199,11 @@ public final class CapacityPool {
     }
   }
 
-  private long nanosUntil(Instant deadline, Duration patience) {
+  private long nanosUntil(Instant deadline, Duration queueTimeout) {
     Duration left = Duration.between(clock.instant(), deadline);
     // A clock that is set back must not extend the wait beyond the timeout.
     return Math.min(
-        left.compareTo(patience) > 0 ? patience.toNanos() : left.toNanos(),
+        left.compareTo(queueTimeout) > 0 ? queueTimeout.toNanos() : left.toNanos(),
         TimeUnit.DAYS.toNanos(1));
   }
 
@@ -209,39 +211,39 @@ public final class CapacityPool {
     signal(queue.release(ticket));
   }
 
-  private void signal(List<AdmissionQueue.Ticket> served) {
-    for (AdmissionQueue.Ticket next : served) {
-      Condition turn = conditions.get(next);
-      if (turn != null) {
-        turn.signal();
+  private void signal(List<AdmissionQueue.Ticket> admitted) {
+    for (AdmissionQueue.Ticket next : admitted) {
+      Condition condition = conditions.get(next);
+      if (condition != null) {
+        condition.signal();
       }
     }
   }
 
-  private SandboxException neverFits(Resources asked) {
-    Resources most = capacity.resources();
-    boolean memory = asked.memoryMb() > most.memoryMb();
+  private SandboxException neverFits(Resources requested) {
+    Resources total = capacity.resources();
+    boolean memory = requested.memoryMb() > total.memoryMb();
     return refusal(
         new Shortage(
             memory ? "memory" : "cpu",
-            memory ? asked.memoryMb() + "" : asked.cpu(),
-            memory ? most.memoryMb() + "" : most.cpu(),
+            memory ? requested.memoryMb() + "" : requested.cpu(),
+            memory ? total.memoryMb() + "" : total.cpu(),
             ""),
         "the sandbox requests "
-            + asked
+            + requested
             + ", and "
             + capacity.owner()
             + " has "
-            + most
+            + total
             + " in total",
         "request less, or raise " + capacity.memoryKey() + " and " + capacity.cpuKey());
   }
 
   /** Call this before the ticket is removed from the queue, because it reads the queue. */
-  private SandboxException noCapacity(Resources asked, Duration patience) {
+  private SandboxException noCapacity(Resources requested, Duration queueTimeout) {
     Shortage shortage =
         queue
-            .shortage(asked)
+            .shortage(requested)
             .orElseGet(
                 () ->
                     new Shortage(
@@ -251,7 +253,8 @@ public final class CapacityPool {
                         "earlier requests that need more are waiting for capacity; the queue has "
                             + queue.waiting()
                             + " requests including this one"));
-    String waited = patience.isZero() ? "" : "; the request waited " + patience.toSeconds() + " s";
+    String waited =
+        queueTimeout.isZero() ? "" : "; the request waited " + queueTimeout.toSeconds() + " s";
     return refusal(
         shortage,
         "no capacity: " + shortage.message() + waited,

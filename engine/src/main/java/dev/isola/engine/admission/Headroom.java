@@ -27,10 +27,11 @@ public record Headroom(
       new Headroom(1_000_000, 100, Long.MAX_VALUE >> 24, () -> MachineState.UNKNOWN);
 
   /** Returns the shortage if the sandbox can never fit into the machine. */
-  Optional<Shortage> permanentShortage(Resources asked) {
-    long needed = needed(asked);
+  Optional<Shortage> permanentShortage(Resources requested) {
+    long needed = needed(requested);
     return needed > memoryMb
-        ? Optional.of(new Shortage("memory", needed + "", memoryMb + "", message(asked, memoryMb)))
+        ? Optional.of(
+            new Shortage("memory", needed + "", memoryMb + "", message(requested, memoryMb)))
         : Optional.empty();
   }
 
@@ -39,7 +40,7 @@ public record Headroom(
    *
    * @param starting the number of sandboxes that are being created
    */
-  Optional<Shortage> currentShortage(Resources asked, int starting) {
+  Optional<Shortage> currentShortage(Resources requested, int starting) {
     MachineState state = machine.get();
     if (state.stalledPercent().isPresent()
         && state.stalledPercent().getAsDouble() >= maxStalledPercent) {
@@ -59,8 +60,9 @@ public record Headroom(
       return Optional.empty();
     }
     long free = Math.max(0, state.availableMb().getAsLong() - reserve() - starting * STARTING_MB);
-    return needed(asked) > free
-        ? Optional.of(new Shortage("memory", needed(asked) + "", free + "", message(asked, free)))
+    return needed(requested) > free
+        ? Optional.of(
+            new Shortage("memory", needed(requested) + "", free + "", message(requested, free)))
         : Optional.empty();
   }
 
@@ -72,11 +74,11 @@ public record Headroom(
         : (long) (Math.max(0, state.availableMb().getAsLong() - reserve()) * overcommit);
   }
 
-  private String message(Resources asked, long free) {
+  private String message(Resources requested, long free) {
     return "the sandbox needs "
-        + needed(asked)
+        + needed(requested)
         + " MB (its limit of "
-        + asked.memoryMb()
+        + requested.memoryMb()
         + " MB divided by the overcommit factor "
         + overcommit
         + "), and the machine has "
@@ -88,7 +90,7 @@ public record Headroom(
     return Math.min(RESERVE_MB, memoryMb / 20);
   }
 
-  private long needed(Resources asked) {
-    return (long) Math.ceil(asked.memoryMb() / overcommit);
+  private long needed(Resources requested) {
+    return (long) Math.ceil(requested.memoryMb() / overcommit);
   }
 }

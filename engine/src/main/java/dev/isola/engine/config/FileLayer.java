@@ -65,24 +65,24 @@ final class FileLayer {
   }
 
   private void provider(String written, @Nullable Object settings) {
-    String place = "providers." + written;
-    Optional<String> type = file.text(place + ".type");
+    String keyPath = "providers." + written;
+    Optional<String> type = file.text(keyPath + ".type");
     Optional<String> name =
         names.resolveConfigured(
-            written, type, file.originOf(type.isPresent() ? place + ".type" : place));
+            written, type, file.originOf(type.isPresent() ? keyPath + ".type" : keyPath));
     if (settings == null) {
       return;
     }
     if (!(settings instanceof Map<?, ?> section)) {
       layers.reject(
-          file.originOf(place),
-          place,
+          file.originOf(keyPath),
+          keyPath,
           "must be a section with settings, not " + ValueType.typeName(settings));
       return;
     }
     section.forEach(
         (setting, value) -> {
-          String at = place + "." + setting;
+          String at = keyPath + "." + setting;
           Optional<String> text = file.text(at);
           if (value != null && text.isEmpty()) {
             layers.reject(

@@ -82,10 +82,10 @@ final class LayeredConfig {
    * @param declared the settings that providers declare, by provider type
    */
   Map<String, ProviderSettings> providers(Map<String, List<ProviderSetting>> declared) {
-    Map<String, ProviderSettings> made = new TreeMap<>();
+    Map<String, ProviderSettings> result = new TreeMap<>();
     providers.forEach(
         (name, draft) ->
-            made.put(
+            result.put(
                 name,
                 new ProviderSettings(
                     name,
@@ -98,7 +98,7 @@ final class LayeredConfig {
                     secrets(
                         declared.getOrDefault(
                             draft.type.map(SourcedValue::value).orElse(name), List.of())))));
-    return made;
+    return result;
   }
 
   private static Set<String> secrets(List<ProviderSetting> declared) {

@@ -92,17 +92,17 @@ final class YamlFile {
       case SequenceNode list -> {
         for (int i = 0; i < list.getValue().size(); i++) {
           Node element = list.getValue().get(i);
-          String place = at + "[" + i + "]";
-          recordLine(place, element);
-          index(place, element, depth + 1);
+          String keyPath = at + "[" + i + "]";
+          recordLine(keyPath, element);
+          index(keyPath, element, depth + 1);
         }
       }
       case MappingNode map -> {
         for (NodeTuple tuple : map.getValue()) {
           if (tuple.getKeyNode() instanceof ScalarNode key) {
-            String place = at.isEmpty() ? key.getValue() : at + "." + key.getValue();
-            recordLine(place, key);
-            index(place, tuple.getValueNode(), depth + 1);
+            String keyPath = at.isEmpty() ? key.getValue() : at + "." + key.getValue();
+            recordLine(keyPath, key);
+            index(keyPath, tuple.getValueNode(), depth + 1);
           }
         }
       }
@@ -110,21 +110,21 @@ final class YamlFile {
     }
   }
 
-  private void recordLine(String place, Node node) {
-    node.getStartMark().ifPresent(mark -> lines.put(place, mark.getLine() + 1));
+  private void recordLine(String keyPath, Node node) {
+    node.getStartMark().ifPresent(mark -> lines.put(keyPath, mark.getLine() + 1));
   }
 
   Map<?, ?> tree() {
     return tree;
   }
 
-  /** Returns the position of {@code path} in the file. */
-  ValueOrigin originOf(String place) {
-    return new ValueOrigin.File(path, lines.getOrDefault(place, 1));
+  /** Returns the position of {@code keyPath} in the file. */
+  ValueOrigin originOf(String keyPath) {
+    return new ValueOrigin.File(path, lines.getOrDefault(keyPath, 1));
   }
 
-  /** Returns the literal text of the scalar at {@code path}. */
-  Optional<String> text(String place) {
-    return Optional.ofNullable(texts.get(place));
+  /** Returns the literal text of the scalar at {@code keyPath}. */
+  Optional<String> text(String keyPath) {
+    return Optional.ofNullable(texts.get(keyPath));
   }
 }

@@ -46,12 +46,12 @@ public final class EventLog {
    * Returns the events after {@code number} like {@link #after}, waiting up to {@code timeout} for
    * the first one.
    */
-  public List<EventView> await(long number, int limit, Duration patience)
+  public List<EventView> await(long number, int limit, Duration timeout)
       throws InterruptedException {
-    long until = System.nanoTime() + patience.toNanos();
+    long deadline = System.nanoTime() + timeout.toNanos();
     while (true) {
       List<EventView> events = after(number, limit);
-      long left = until - System.nanoTime();
+      long left = deadline - System.nanoTime();
       if (!events.isEmpty() || left <= 0) {
         return events;
       }
@@ -65,9 +65,9 @@ public final class EventLog {
    * @throws dev.isola.spi.error.NotFound if there is no such sandbox
    * @throws dev.isola.spi.error.DeadlineExceeded if it does not reach one within {@code timeout}
    */
-  public SandboxEntry waitForState(SandboxId id, Set<SandboxState> states, Duration patience)
+  public SandboxEntry waitForState(SandboxId id, Set<SandboxState> states, Duration timeout)
       throws InterruptedException {
-    long until = System.nanoTime() + patience.toNanos();
+    long deadline = System.nanoTime() + timeout.toNanos();
     while (true) {
       long seen = lastNumber();
       SandboxEntry entry =
@@ -85,7 +85,7 @@ public final class EventLog {
       if (states.contains(entry.state())) {
         return entry;
       }
-      long left = until - System.nanoTime();
+      long left = deadline - System.nanoTime();
       if (left <= 0) {
         throw Fault.of(
                 ErrorCode.DEADLINE_EXCEEDED,

@@ -51,46 +51,46 @@ public final class HealthMonitor implements AutoCloseable {
    */
   private HealthMonitor(
       int providers,
-      List<ProviderStatus> absent,
-      ProbeSchedule rhythm,
+      List<ProviderStatus> unavailable,
+      ProbeSchedule schedule,
       InstantSource clock,
       RandomGenerator random,
-      Sleeper pause,
+      Sleeper sleeper,
       Log log) {
-    this.schedule = rhythm;
+    this.schedule = schedule;
     this.clock = clock;
     this.random = random;
-    this.sleeper = pause;
+    this.sleeper = sleeper;
     this.log = log;
     this.firstProbes = new CountDownLatch(providers);
-    absent.forEach(one -> statuses.put(one.name(), one));
+    unavailable.forEach(one -> statuses.put(one.name(), one));
     this.current = List.copyOf(statuses.values());
   }
 
   /** Starts probing and returns immediately. */
   public static HealthMonitor start(
       Map<String, Provider> providers,
-      List<ProviderStatus> absent,
-      ProbeSchedule rhythm,
+      List<ProviderStatus> unavailable,
+      ProbeSchedule schedule,
       InstantSource clock,
       RandomGenerator random,
-      Sleeper pause,
+      Sleeper sleeper,
       Log log) {
     HealthMonitor monitor =
-        new HealthMonitor(providers.size(), absent, rhythm, clock, random, pause, log);
-    providers.forEach(monitor::watch);
+        new HealthMonitor(providers.size(), unavailable, schedule, clock, random, sleeper, log);
+    providers.forEach(monitor::startProbing);
     return monitor;
   }
 
   /** Starts probing with the system timer and random source. */
   public static HealthMonitor start(
       Map<String, Provider> providers,
-      List<ProviderStatus> absent,
-      ProbeSchedule rhythm,
+      List<ProviderStatus> unavailable,
+      ProbeSchedule schedule,
       InstantSource clock,
       Log log) {
     return start(
-        providers, absent, rhythm, clock, RandomGenerator.getDefault(), Sleeper.SYSTEM, log);
+        providers, unavailable, schedule, clock, RandomGenerator.getDefault(), Sleeper.SYSTEM, log);
   }
 
   /** Returns the latest statuses, sorted by provider name. Does not block. */
@@ -123,12 +123,12 @@ public final class HealthMonitor implements AutoCloseable {
    *
    * @param sufficient tests whether the caller can work with the statuses
    */
-  public List<ProviderStatus> awaitFirstProbes(Predicate<List<ProviderStatus>> enough) {
+  public List<ProviderStatus> awaitFirstProbes(Predicate<List<ProviderStatus>> sufficient) {
     awaitFirstProbes();
     lock.lock();
     try {
       long left = STARTUP_GRACE.toNanos() - (System.nanoTime() - startNanos);
-      while (left > 0 && !slow.isEmpty() && !enough.test(current)) {
+      while (left > 0 && !slow.isEmpty() && !sufficient.test(current)) {
         left = changed.awaitNanos(left);
       }
     } catch (InterruptedException e) {
@@ -144,39 +144,40 @@ public final class HealthMonitor implements AutoCloseable {
     return current;
   }
 
-  private void watch(String name, Provider provider) {
-    ProviderProbe watch = new ProviderProbe(name, provider, schedule.timeout(), clock);
-    threads.add(Thread.ofVirtual().name("isola-health-watch-" + name).start(() -> watch(watch)));
+  private void startProbing(String name, Provider provider) {
+    ProviderProbe probe = new ProviderProbe(name, provider, schedule.timeout(), clock);
+    threads.add(
+        Thread.ofVirtual().name("isola-health-watch-" + name).start(() -> probeForever(probe)));
   }
 
-  private void watch(ProviderProbe watch) {
+  private void probeForever(ProviderProbe probe) {
     try {
-      probe(watch, true);
+      runProbe(probe, true);
       firstProbes.countDown();
-      if (watch.isPending()) {
-        watch.awaitPending(STARTUP_GRACE);
-        probe(watch, false);
-        markSlow(watch.name(), false);
+      if (probe.isPending()) {
+        probe.awaitPending(STARTUP_GRACE);
+        runProbe(probe, false);
+        markSlow(probe.name(), false);
       }
       while (true) {
         sleeper.sleep(schedule.nextDelay(random));
-        probe(watch, false);
+        runProbe(probe, false);
       }
     } catch (InterruptedException e) {
       // The monitor was closed; release callers that still wait for the first probes.
       firstProbes.countDown();
-      markSlow(watch.name(), false);
+      markSlow(probe.name(), false);
     } finally {
-      watch.stop();
+      probe.stop();
     }
   }
 
   /** Probes once. No failure ends the probing of a provider. */
-  private void probe(ProviderProbe watch, boolean start) throws InterruptedException {
+  private void runProbe(ProviderProbe probe, boolean start) throws InterruptedException {
     try {
-      ProviderStatus answer = watch.probe();
-      if (start && watch.isPending()) {
-        markSlow(watch.name(), true);
+      ProviderStatus answer = probe.run();
+      if (start && probe.isPending()) {
+        markSlow(probe.name(), true);
       }
       record(answer);
     } catch (RuntimeException | Error e) {
@@ -246,10 +247,10 @@ public final class HealthMonitor implements AutoCloseable {
   @Override
   public void close() {
     threads.forEach(Thread::interrupt);
-    Duration most = schedule.timeout().multipliedBy(3);
+    Duration max = schedule.timeout().multipliedBy(3);
     try {
       for (Thread thread : threads) {
-        boolean _ = thread.join(most);
+        boolean _ = thread.join(max);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -24,10 +24,10 @@ final class ProviderProbe {
   private Optional<ProviderInfo> lastInfo = Optional.empty();
   private @Nullable Thread pending;
 
-  ProviderProbe(String name, Provider provider, Duration patience, InstantSource clock) {
+  ProviderProbe(String name, Provider provider, Duration timeout, InstantSource clock) {
     this.name = name;
     this.provider = provider;
-    this.timeout = patience;
+    this.timeout = timeout;
     this.clock = clock;
   }
 
@@ -41,38 +41,38 @@ final class ProviderProbe {
   }
 
   /** Waits until the pending probe ends, up to the given time. */
-  void awaitPending(Duration most) throws InterruptedException {
+  void awaitPending(Duration max) throws InterruptedException {
     Thread open = pending;
     if (open != null) {
-      boolean _ = open.join(most);
+      boolean _ = open.join(max);
     }
   }
 
-  ProviderStatus probe() throws InterruptedException {
+  ProviderStatus run() throws InterruptedException {
     Thread before = pending;
     if (before != null && before.isAlive()) {
       return timedOut();
     }
     // A late result is discarded, because it describes the state at the start of the probe.
     pending = null;
-    AtomicReference<@Nullable ProviderStatus> answer = new AtomicReference<>();
-    Thread question =
-        Thread.ofVirtual().name("isola-health-" + name).start(() -> answer.set(check()));
+    AtomicReference<@Nullable ProviderStatus> result = new AtomicReference<>();
+    Thread thread =
+        Thread.ofVirtual().name("isola-health-" + name).start(() -> result.set(check()));
     try {
-      if (!question.join(timeout)) {
-        pending = question;
+      if (!thread.join(timeout)) {
+        pending = thread;
         return timedOut();
       }
     } catch (InterruptedException e) {
-      pending = question;
+      pending = thread;
       throw e;
     }
-    ProviderStatus said = answer.get();
-    if (said == null) {
+    ProviderStatus status = result.get();
+    if (status == null) {
       return unhealthy("its health check ended without a result", "see the log");
     }
-    lastInfo = said.info().or(() -> lastInfo);
-    return said;
+    lastInfo = status.info().or(() -> lastInfo);
+    return status;
   }
 
   /**

@@ -29,8 +29,8 @@ public final class ExpirySweeper {
   private static final int PARALLELISM = 8;
 
   private final Ledger ledger;
-  private final SandboxRecorder book;
-  private final SandboxDestroyer ender;
+  private final SandboxRecorder recorder;
+  private final SandboxDestroyer destroyer;
   private final Suspender suspender;
   private final ActivityTracker activity;
   private final Quarantine quarantine;
@@ -40,18 +40,18 @@ public final class ExpirySweeper {
 
   public ExpirySweeper(
       Ledger ledger,
-      SandboxRecorder book,
-      SandboxDestroyer ender,
+      SandboxRecorder recorder,
+      SandboxDestroyer destroyer,
       Suspender suspender,
-      ActivityTracker uses,
+      ActivityTracker activity,
       Quarantine quarantine,
       InstantSource clock,
       Log log) {
     this.ledger = ledger;
-    this.book = book;
-    this.ender = ender;
+    this.recorder = recorder;
+    this.destroyer = destroyer;
     this.suspender = suspender;
-    this.activity = uses;
+    this.activity = activity;
     this.quarantine = quarantine;
     this.clock = clock;
     this.log = log;
@@ -122,7 +122,7 @@ public final class ExpirySweeper {
         yield false;
       }
       case ExpiryStep.MarkSuspended(SandboxEntry entry, Suspension.Reason reason) -> {
-        book.update(entry, SuspensionState.suspended(entry, reason));
+        recorder.update(entry, SuspensionState.suspended(entry, reason));
         yield false;
       }
       case ExpiryStep.Suspend suspend -> !suspender.suspend(suspend) && destroy(suspend);
@@ -131,25 +131,26 @@ public final class ExpirySweeper {
   }
 
   private boolean destroy(ExpiryStep step) {
-    return book.update(
-            step.entry(), book.withState(step.entry(), SandboxState.TERMINATING, step.cause()))
+    return recorder
+        .update(
+            step.entry(), recorder.withState(step.entry(), SandboxState.TERMINATING, step.cause()))
         .map(this::finish)
         .orElse(false);
   }
 
   private void flushActivity() {
-    Map<SandboxId, Instant> noted = new HashMap<>(touched);
-    if (!noted.isEmpty()) {
-      ledger.sandboxes().touch(noted);
+    Map<SandboxId, Instant> flushed = new HashMap<>(touched);
+    if (!flushed.isEmpty()) {
+      ledger.sandboxes().touch(flushed);
       Failpoint.EXPIRY_ACTIVITY_WRITTEN.reach();
-      noted.forEach(touched::remove); // keeps entries that were touched again meanwhile
+      flushed.forEach(touched::remove); // keeps entries that were touched again meanwhile
     }
   }
 
   private boolean finish(SandboxEntry terminating) {
     try {
       Failpoint.EXPIRY_CLAIMED.reach();
-      ender.finishDestroy(terminating, DestroyOptions.FORCE);
+      destroyer.finishDestroy(terminating, DestroyOptions.FORCE);
       Failpoint.EXPIRY_ENDED.reach();
       return true;
     } catch (SandboxException e) {

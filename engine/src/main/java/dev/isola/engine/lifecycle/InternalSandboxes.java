@@ -6,7 +6,7 @@ import dev.isola.spi.capability.Sandbox;
 
 /** Creates and destroys the sandboxes that the engine uses internally. */
 public interface InternalSandboxes {
-  SandboxView create(SandboxRequest order);
+  SandboxView create(SandboxRequest request);
 
   Sandbox sandbox(SandboxId id);
 

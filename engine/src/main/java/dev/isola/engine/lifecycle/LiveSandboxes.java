@@ -55,9 +55,9 @@ public final class LiveSandboxes {
     sandboxes.put(sandbox.id(), sandbox);
   }
 
-  public void put(SandboxId id, Reservation grant) {
-    grant.markStarted();
-    Reservation before = reservations.put(id, grant);
+  public void put(SandboxId id, Reservation reservation) {
+    reservation.markStarted();
+    Reservation before = reservations.put(id, reservation);
     if (before != null) {
       before.close();
     }
@@ -92,9 +92,9 @@ public final class LiveSandboxes {
     sandboxes.remove(id);
     providers.remove(id);
     bootGenerations.remove(id);
-    Reservation grant = reservations.remove(id);
-    if (grant != null) {
-      grant.close();
+    Reservation reservation = reservations.remove(id);
+    if (reservation != null) {
+      reservation.close();
     }
   }
 

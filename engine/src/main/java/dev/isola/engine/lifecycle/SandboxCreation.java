@@ -20,7 +20,7 @@ import java.util.Optional;
 
 /** The creation of one sandbox. Records the provider before trying it. */
 final class SandboxCreation {
-  private final SandboxRecorder book;
+  private final SandboxRecorder recorder;
   private final ProviderRegistry registry;
   private final CreateRequest request;
   private final SandboxSpec spec;
@@ -32,19 +32,19 @@ final class SandboxCreation {
 
   SandboxCreation(
       SandboxEntry entry,
-      SandboxRecorder book,
+      SandboxRecorder recorder,
       ProviderRegistry registry,
-      SandboxRequest order,
+      SandboxRequest sandboxRequest,
       EngineImages images) {
     this.entry = entry;
-    this.book = book;
+    this.recorder = recorder;
     this.registry = registry;
-    this.request = order.request();
+    this.request = sandboxRequest.request();
     this.spec = request.spec();
-    this.forkSource = order.forkSource();
+    this.forkSource = sandboxRequest.forkSource();
     this.images = images;
-    this.defaultTtl = order.defaultTtl();
-    this.startup = order.startup();
+    this.defaultTtl = sandboxRequest.defaultTtl();
+    this.startup = sandboxRequest.startup();
   }
 
   SandboxSpec spec() {
@@ -64,7 +64,8 @@ final class SandboxCreation {
     if (!entry.provider().equals(name)) {
       ProviderInfo info = provider.info();
       entry =
-          book.update(entry, entry.toBuilder().provider(name, info.isolation()).build())
+          recorder
+              .update(entry, entry.toBuilder().provider(name, info.isolation()).build())
               .orElseThrow(() -> destroyedDuringCreate(spec.id()));
       Failpoint.CREATE_MOVED_ON.reach();
     }
@@ -100,7 +101,8 @@ final class SandboxCreation {
       }
       Duration ttl = Duration.ofSeconds(Long.parseLong(most));
       entry =
-          book.update(entry, entry.toBuilder().expiresAt(entry.createdAt().plus(ttl)).build())
+          recorder
+              .update(entry, entry.toBuilder().expiresAt(entry.createdAt().plus(ttl)).build())
               .orElseThrow(() -> destroyedDuringCreate(spec.id()));
       return provider.create(given.toBuilder().deadline(ttl).build());
     }

@@ -43,29 +43,29 @@ public final class SandboxCreator {
   private final SandboxPlacer placer;
   private final AdmissionControl admission;
   private final ProviderRegistry registry;
-  private final SandboxRecorder book;
-  private final SandboxDestroyer ender;
-  private final LiveSandboxes living;
+  private final SandboxRecorder recorder;
+  private final SandboxDestroyer destroyer;
+  private final LiveSandboxes liveSandboxes;
   private final EventLog events;
   private final SecretEnvStore secrets;
   private final InstantSource clock;
 
   public SandboxCreator(
-      SandboxPlacer choosing,
+      SandboxPlacer placer,
       AdmissionControl admission,
       ProviderRegistry registry,
-      SandboxRecorder book,
-      SandboxDestroyer ender,
-      LiveSandboxes living,
+      SandboxRecorder recorder,
+      SandboxDestroyer destroyer,
+      LiveSandboxes liveSandboxes,
       EventLog events,
       SecretEnvStore secrets,
       InstantSource clock) {
-    this.placer = choosing;
+    this.placer = placer;
     this.admission = admission;
     this.registry = registry;
-    this.book = book;
-    this.ender = ender;
-    this.living = living;
+    this.recorder = recorder;
+    this.destroyer = destroyer;
+    this.liveSandboxes = liveSandboxes;
     this.events = events;
     this.secrets = secrets;
     this.clock = clock;
@@ -76,26 +76,26 @@ public final class SandboxCreator {
    *
    * @throws SandboxException if no provider is eligible or can create it; nothing is left behind
    */
-  public CreateResult create(SandboxRequest order, WarmSandboxes warm) {
-    Selection selection = placer.select(order.request());
+  public CreateResult create(SandboxRequest request, WarmSandboxes warm) {
+    Selection selection = placer.select(request.request());
     Failpoint.CREATE_SELECTED.reach();
-    if (!order.fixedId() && order.startup().isEmpty()) {
-      Optional<SandboxRecorder.IntentResult> claimed = warm.claim(order, selection);
+    if (!request.fixedId() && request.startup().isEmpty()) {
+      Optional<SandboxRecorder.IntentResult> claimed = warm.claim(request, selection);
       if (claimed.isPresent()) {
-        return handOut(order, claimed.get());
+        return handOut(request, claimed.get());
       }
     }
-    return create(order, selection, false);
+    return create(request, selection, false);
   }
 
   /** Creates a sandbox for the warm pool, not yet assigned to a client. */
-  public CreateResult createPooled(SandboxRequest order) {
-    return create(order, placer.select(order.request()), true);
+  public CreateResult createPooled(SandboxRequest request) {
+    return create(request, placer.select(request.request()), true);
   }
 
   /** Returns the provider that the engine would choose now; empty if none is eligible. */
-  public Optional<String> providerFor(SandboxRequest order) {
-    return placer.select(order.request()).best().map(ProviderInfo::name);
+  public Optional<String> providerFor(SandboxRequest request) {
+    return placer.select(request.request()).best().map(ProviderInfo::name);
   }
 
   /**
@@ -109,14 +109,14 @@ public final class SandboxCreator {
         spec.image().isEmpty() ? Optional.empty() : registry.get(provider).imageDigest(spec));
   }
 
-  private CreateResult handOut(SandboxRequest order, SandboxRecorder.IntentResult opened) {
+  private CreateResult handOut(SandboxRequest request, SandboxRecorder.IntentResult opened) {
     return switch (opened) {
-      case SandboxRecorder.IntentResult.Existing(SandboxId id, boolean same) ->
-          awaitExisting(order, id, same);
+      case SandboxRecorder.IntentResult.Existing(SandboxId id, boolean sameRequest) ->
+          awaitExisting(request, id, sameRequest);
       case SandboxRecorder.IntentResult.New(SandboxEntry entry) -> {
         Failpoint.CREATE_HANDED_OUT.reach();
-        Sandbox sandbox = living.get(entry);
-        Lifecycle lifecycle = order.request().lifecycle();
+        Sandbox sandbox = liveSandboxes.get(entry);
+        Lifecycle lifecycle = request.request().lifecycle();
         lifecycle
             .ttl()
             .map(ttl -> Deadlines.forProvider(lifecycle, ttl))
@@ -126,88 +126,95 @@ public final class SandboxCreator {
     };
   }
 
-  private CreateResult create(SandboxRequest order, Selection selection, boolean pooled) {
+  private CreateResult create(SandboxRequest request, Selection selection, boolean pooled) {
     Optional<ProviderInfo> best = selection.best();
     if (best.isEmpty()) {
       // Throws the error that lists the reason of each provider, because there is no candidate.
-      return unreachable(placer.place(selection, name -> registry.get(name).create(spec(order))));
+      return unreachable(placer.place(selection, name -> registry.get(name).create(spec(request))));
     }
-    Resources asked = Resources.of(spec(order).limits());
+    Resources requested = Resources.of(spec(request).limits());
     // Requests of clients may wait for capacity; the pool only uses what is free.
     List<String> names = selection.candidates().stream().map(ProviderInfo::name).toList();
-    Reservation grant = pooled ? admission.admitNow(names, asked) : admission.admit(names, asked);
+    Reservation reservation =
+        pooled ? admission.admitNow(names, requested) : admission.admit(names, requested);
     Failpoint.CREATE_ADMITTED.reach();
     boolean kept = false;
-    living.beginTransition(spec(order).id());
+    liveSandboxes.beginTransition(spec(request).id());
     try {
       SandboxRecorder.IntentResult opened =
-          book.recordIntent(intent(order, best.get(), pooled), order.idempotencyKey());
-      if (opened instanceof SandboxRecorder.IntentResult.Existing(SandboxId id, boolean same)) {
-        grant.close(); // a repeated request only waits and needs no reservation
-        return awaitExisting(order, id, same);
+          recorder.recordIntent(intent(request, best.get(), pooled), request.idempotencyKey());
+      if (opened
+          instanceof SandboxRecorder.IntentResult.Existing(SandboxId id, boolean sameRequest)) {
+        reservation.close(); // a repeated request only waits and needs no reservation
+        return awaitExisting(request, id, sameRequest);
       }
       SandboxEntry entry = ((SandboxRecorder.IntentResult.New) opened).entry();
       Failpoint.CREATE_WRITTEN.reach();
       CreateResult delivery =
           create(
-              new SandboxCreation(entry, book, registry, order, placer.images()), selection, grant);
-      living.put(delivery.view().id(), grant);
+              new SandboxCreation(entry, recorder, registry, request, placer.images()),
+              selection,
+              reservation);
+      liveSandboxes.put(delivery.view().id(), reservation);
       kept = true;
       Failpoint.CREATE_DELIVERED.reach();
       return delivery;
     } finally {
-      living.endTransition(spec(order).id());
+      liveSandboxes.endTransition(spec(request).id());
       if (!kept) {
-        grant.close();
+        reservation.close();
       }
     }
   }
 
-  private CreateResult create(SandboxCreation making, Selection selection, Reservation grant) {
+  private CreateResult create(
+      SandboxCreation creation, Selection selection, Reservation reservation) {
     try {
-      secrets.put(making.spec().id(), making.spec().secretEnv());
-      PlacementResult placement = placer.place(selection, name -> createAt(name, making, grant));
-      grant.markStarted();
+      secrets.put(creation.spec().id(), creation.spec().secretEnv());
+      PlacementResult placement =
+          placer.place(selection, name -> createAt(name, creation, reservation));
+      reservation.markStarted();
       Failpoint.CREATE_MADE.reach();
-      runStartup(placement.sandbox(), making);
+      runStartup(placement.sandbox(), creation);
       Instant now = clock.instant(); // the idle timeout starts now
       SandboxEntry.Builder running =
-          making.entry().toBuilder().state(SandboxState.RUNNING).updatedAt(now).lastActivity(now);
+          creation.entry().toBuilder().state(SandboxState.RUNNING).updatedAt(now).lastActivity(now);
       placement
           .attempts()
           .forEach(
               one -> running.attempt(new FailedAttempt(one.provider(), one.reason(), one.at())));
-      Optional<SandboxEntry> stored = book.update(making.entry(), running.build());
+      Optional<SandboxEntry> stored = recorder.update(creation.entry(), running.build());
       if (stored.isEmpty()) {
-        throw SandboxCreation.destroyedDuringCreate(making.entry().id());
+        throw SandboxCreation.destroyedDuringCreate(creation.entry().id());
       }
       Failpoint.CREATE_RUNNING.reach();
-      living.put(placement.sandbox());
+      liveSandboxes.put(placement.sandbox());
       return new CreateResult(LedgerViews.of(stored.get()), placement.sandbox(), false);
     } catch (SandboxException e) {
-      cleanUp(making.entry().id(), e);
+      cleanUp(creation.entry().id(), e);
       throw e;
     }
   }
 
-  private Sandbox createAt(String provider, SandboxCreation making, Reservation grant) {
-    admission.move(grant, provider);
-    return making.createAt(provider);
+  private Sandbox createAt(String provider, SandboxCreation creation, Reservation reservation) {
+    admission.move(reservation, provider);
+    return creation.createAt(provider);
   }
 
   /**
    * Runs the startup. Its commands come from the client, so a failure does not fall back to another
    * provider.
    */
-  private void runStartup(Sandbox sandbox, SandboxCreation making) {
-    if (making.startup().isEmpty()) {
+  private void runStartup(Sandbox sandbox, SandboxCreation creation) {
+    if (creation.startup().isEmpty()) {
       return;
     }
     try {
-      new StartupSequence(sandbox, making.spec().volumes(), making.startup()).run();
+      new StartupSequence(sandbox, creation.spec().volumes(), creation.startup()).run();
     } catch (SandboxException e) {
-      SandboxId id = making.entry().id();
-      if (e.code() == ErrorCode.CANCELLED || book.require(id).state() == SandboxState.CREATING) {
+      SandboxId id = creation.entry().id();
+      if (e.code() == ErrorCode.CANCELLED
+          || recorder.require(id).state() == SandboxState.CREATING) {
         throw e;
       }
       SandboxException destroyed = SandboxCreation.destroyedDuringCreate(id);
@@ -217,8 +224,8 @@ public final class SandboxCreator {
   }
 
   /** Handles a repeated request: waits for the sandbox of the first one. */
-  private CreateResult awaitExisting(SandboxRequest order, SandboxId id, boolean same) {
-    if (!same) {
+  private CreateResult awaitExisting(SandboxRequest request, SandboxId id, boolean sameRequest) {
+    if (!sameRequest) {
       throw Fault.of(
               ErrorCode.CONFLICT,
               "the idempotency key was already used for a different request",
@@ -228,11 +235,11 @@ public final class SandboxCreator {
     }
     try {
       Failpoint.CREATE_REPEATED.reach();
-      SandboxEntry entry = events.waitForState(id, SETTLED, order.createTimeout());
+      SandboxEntry entry = events.waitForState(id, SETTLED, request.createTimeout());
       if (entry.state() == SandboxState.ERROR) {
         throw failedDuringCreate(entry);
       }
-      return new CreateResult(LedgerViews.of(entry), living.get(entry), true);
+      return new CreateResult(LedgerViews.of(entry), liveSandboxes.get(entry), true);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw Fault.of(
@@ -242,21 +249,23 @@ public final class SandboxCreator {
     }
   }
 
-  private SandboxEntry intent(SandboxRequest order, ProviderInfo best, boolean pooled) {
+  private SandboxEntry intent(SandboxRequest request, ProviderInfo best, boolean pooled) {
     Instant now = clock.instant();
-    SandboxSpec spec = spec(order);
-    Lifecycle lifecycle = order.request().lifecycle();
+    SandboxSpec spec = spec(request);
+    Lifecycle lifecycle = request.request().lifecycle();
     SandboxEntry.Builder intent =
         SandboxEntry.intent(
                 spec.id(),
-                SpecCodec.encode(order.request()),
-                pooled ? poolHash(order.request(), best.name()) : SpecCodec.hash(order.request()),
+                SpecCodec.encode(request.request()),
+                pooled
+                    ? poolHash(request.request(), best.name())
+                    : SpecCodec.hash(request.request()),
                 best.name(),
                 best.isolation(),
                 now)
-            .tenant(order.tenant())
-            .labels(order.labels())
-            .expiresAt(order.expiresAt(now).orElse(null))
+            .tenant(request.tenant())
+            .labels(request.labels())
+            .expiresAt(request.expiresAt(now).orElse(null))
             .idleTimeout(lifecycle.idleTimeout().orElse(null))
             .whenIdle(lifecycle.whenIdle())
             .whenExpired(lifecycle.whenExpired())
@@ -269,21 +278,21 @@ public final class SandboxCreator {
   }
 
   /** Destroys a sandbox that could not be created, even if the calling thread was interrupted. */
-  private void cleanUp(SandboxId id, SandboxException because) {
+  private void cleanUp(SandboxId id, SandboxException failure) {
     boolean interrupted = Thread.interrupted();
     try {
-      String why = because.fault().problem();
+      String why = failure.fault().problem();
       Failpoint.CREATE_FAILED.reach();
-      book.modify(
+      recorder.modify(
           id,
           current ->
               current.state() == SandboxState.CREATING
-                  ? book.withState(current, SandboxState.ERROR, why)
+                  ? recorder.withState(current, SandboxState.ERROR, why)
                   : current);
       Failpoint.CREATE_FAILURE_WRITTEN.reach();
-      ender.destroy(id, DestroyOptions.FORCE, why);
+      destroyer.destroy(id, DestroyOptions.FORCE, why);
     } catch (SandboxException left) {
-      because.addSuppressed(left); // The failure is recorded, and reconciliation retries.
+      failure.addSuppressed(left); // The failure is recorded, and reconciliation retries.
     } finally {
       if (interrupted) {
         Thread.currentThread().interrupt();
@@ -300,8 +309,8 @@ public final class SandboxCreator {
         .exception();
   }
 
-  private static SandboxSpec spec(SandboxRequest order) {
-    return order.request().spec();
+  private static SandboxSpec spec(SandboxRequest request) {
+    return request.request().spec();
   }
 
   private static CreateResult unreachable(PlacementResult placement) {

@@ -18,23 +18,23 @@ import java.util.function.Predicate;
  * finish one that was interrupted.
  */
 public final class SandboxDestroyer {
-  private final SandboxRecorder book;
+  private final SandboxRecorder recorder;
   private final ProviderRegistry registry;
-  private final LiveSandboxes living;
+  private final LiveSandboxes liveSandboxes;
   private final SuspensionStorage suspensions;
   private final SecretEnvStore secrets;
   private final Log log;
 
   public SandboxDestroyer(
-      SandboxRecorder book,
+      SandboxRecorder recorder,
       ProviderRegistry registry,
-      LiveSandboxes living,
+      LiveSandboxes liveSandboxes,
       SuspensionStorage suspensions,
       SecretEnvStore secrets,
       Log log) {
-    this.book = book;
+    this.recorder = recorder;
     this.registry = registry;
-    this.living = living;
+    this.liveSandboxes = liveSandboxes;
     this.suspensions = suspensions;
     this.secrets = secrets;
     this.log = log;
@@ -46,18 +46,18 @@ public final class SandboxDestroyer {
    * @param why the cause to record in the ledger
    * @throws dev.isola.spi.error.NotFound if no such sandbox was ever created
    */
-  public void destroy(SandboxId id, DestroyOptions how, String why) {
-    destroyIf(id, any -> true, how, why);
+  public void destroy(SandboxId id, DestroyOptions options, String why) {
+    destroyIf(id, any -> true, options, why);
   }
 
   /** Destroys a sandbox if its current entry still satisfies a condition. */
   public void destroyIf(
-      SandboxId id, Predicate<SandboxEntry> still, DestroyOptions how, String why) {
+      SandboxId id, Predicate<SandboxEntry> still, DestroyOptions options, String why) {
     Failpoint.END_BEGUN.reach();
     SandboxEntry entry =
-        book.modify(id, current -> still.test(current) ? terminating(current, why) : current);
+        recorder.modify(id, current -> still.test(current) ? terminating(current, why) : current);
     if (entry.state() == SandboxState.TERMINATING) {
-      finishDestroy(entry, how);
+      finishDestroy(entry, options);
     }
   }
 
@@ -65,24 +65,24 @@ public final class SandboxDestroyer {
     return switch (current.state()) {
       case DESTROYED, TERMINATING -> current;
       case CREATING, RUNNING, PAUSED, STOPPED, ERROR ->
-          book.withState(current, SandboxState.TERMINATING, why);
+          recorder.withState(current, SandboxState.TERMINATING, why);
     };
   }
 
   /** Destroys a sandbox that is recorded as terminating, and records it as destroyed. */
-  public void finishDestroy(SandboxEntry terminating, DestroyOptions how) {
+  public void finishDestroy(SandboxEntry terminating, DestroyOptions options) {
     SandboxId id = terminating.id();
     Failpoint.END_WRITTEN.reach();
-    Optional<String> remains = destroyAtProvider(terminating, how);
+    Optional<String> remains = destroyAtProvider(terminating, options);
     Failpoint.END_DESTROYED.reach();
-    living.remove(id);
+    liveSandboxes.remove(id);
     Failpoint.END_DROPPED.reach();
     SuspensionState.snapshot(terminating).ifPresent(suspensions::delete);
-    book.modify(
+    recorder.modify(
         id,
         current ->
             current.state() == SandboxState.TERMINATING
-                ? book.withState(current, SandboxState.DESTROYED, remains.orElse(null))
+                ? recorder.withState(current, SandboxState.DESTROYED, remains.orElse(null))
                 : current);
     secrets.remove(id);
     Failpoint.END_FINISHED.reach();
@@ -95,13 +95,13 @@ public final class SandboxDestroyer {
    *
    * @return why something remains
    */
-  private Optional<String> destroyAtProvider(SandboxEntry terminating, DestroyOptions how) {
+  private Optional<String> destroyAtProvider(SandboxEntry terminating, DestroyOptions options) {
     if (terminating.provider().isEmpty()) {
       return Optional.empty(); // an unreadable record, for which no provider is known
     }
     Provider provider = registry.get(terminating.provider());
     try {
-      provider.destroy(terminating.id(), how);
+      provider.destroy(terminating.id(), options);
       return Optional.empty();
     } catch (SandboxException e) {
       if (e.code() == ErrorCode.UNSAVED_WORK || isRunning(provider, terminating.id(), e)) {

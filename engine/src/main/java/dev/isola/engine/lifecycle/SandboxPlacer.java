@@ -27,9 +27,9 @@ public record SandboxPlacer(
     EngineImages images) {
 
   public Selection select(CreateRequest request) {
-    CreateRequest asked = providerRequest(request);
+    CreateRequest requested = providerRequest(request);
     return selector.select(
-        asked, statuses.apply(known -> selector.select(asked, known).best().isPresent()));
+        requested, statuses.apply(known -> selector.select(requested, known).best().isPresent()));
   }
 
   /** Replaces an image that the engine resolves itself by its base image, which providers know. */

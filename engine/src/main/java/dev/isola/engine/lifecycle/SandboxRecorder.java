@@ -71,14 +71,14 @@ public final class SandboxRecorder {
   /** Claims a sandbox from the warm pool and binds the key to it; empty if none matches. */
   public Optional<IntentResult> claimPooled(PoolClaim claim, Optional<IdempotencyKey> key) {
     try {
-      Optional<SandboxEntry> taken =
+      Optional<SandboxEntry> claimed =
           ledger.atomically(
               parts -> {
                 Optional<SandboxEntry> entry = parts.sandboxes().claimPooled(claim);
                 entry.ifPresent(one -> bind(parts, one, key, claim.now()));
                 return entry;
               });
-      return taken.map(IntentResult.New::new);
+      return claimed.map(IntentResult.New::new);
     } catch (KeyBoundException bound) {
       return Optional.of(
           new IntentResult.Existing(bound.existing.sandbox(), bound.existing.sameRequest()));
@@ -144,11 +144,11 @@ public final class SandboxRecorder {
   public SandboxEntry modify(SandboxId id, UnaryOperator<SandboxEntry> change) {
     while (true) {
       SandboxEntry current = require(id);
-      SandboxEntry wanted = change.apply(current);
-      if (wanted.equals(current)) {
+      SandboxEntry changed = change.apply(current);
+      if (changed.equals(current)) {
         return current;
       }
-      Optional<SandboxEntry> stored = update(current, wanted);
+      Optional<SandboxEntry> stored = update(current, changed);
       if (stored.isPresent()) {
         return stored.get();
       }

@@ -141,8 +141,8 @@ public final class SecretEnvStore {
     try {
       return readKey();
     } catch (NoSuchFileException absent) {
-      byte[] fresh = new byte[KEY_BYTES];
-      RANDOM.nextBytes(fresh);
+      byte[] newKey = new byte[KEY_BYTES];
+      RANDOM.nextBytes(newKey);
       Files.createDirectories(keyFile.toAbsolutePath().getParent());
       Path part =
           Files.createTempFile(
@@ -153,10 +153,10 @@ public final class SecretEnvStore {
       try {
         try (SeekableByteChannel out =
             Files.newByteChannel(part, Set.of(StandardOpenOption.WRITE))) {
-          out.write(ByteBuffer.wrap(fresh));
+          out.write(ByteBuffer.wrap(newKey));
         }
         Files.createLink(keyFile, part); // atomic, and never replaces an existing key
-        return fresh;
+        return newKey;
       } catch (FileAlreadyExistsException first) {
         return readKey();
       } finally {

@@ -33,8 +33,8 @@ public final class SnapshotSuspension {
   /** How long after a failed suspension an expired sandbox is suspended again. */
   static final Duration RETRY = Duration.ofMinutes(1);
 
-  private final SandboxRecorder book;
-  private final LiveSandboxes living;
+  private final SandboxRecorder recorder;
+  private final LiveSandboxes liveSandboxes;
   private final ProviderRegistry registry;
   private final AdmissionControl admission;
   private final SuspensionStorage storage;
@@ -44,15 +44,15 @@ public final class SnapshotSuspension {
       Stream.generate(ReentrantLock::new).limit(LOCKS).toList();
 
   public SnapshotSuspension(
-      SandboxRecorder book,
-      LiveSandboxes living,
+      SandboxRecorder recorder,
+      LiveSandboxes liveSandboxes,
       ProviderRegistry registry,
       AdmissionControl admission,
       SuspensionStorage storage,
       InstantSource clock,
       Log log) {
-    this.book = book;
-    this.living = living;
+    this.recorder = recorder;
+    this.liveSandboxes = liveSandboxes;
     this.registry = registry;
     this.admission = admission;
     this.storage = storage;
@@ -70,17 +70,18 @@ public final class SnapshotSuspension {
    */
   void suspend(ExpiryStep.Suspend step) {
     SandboxId id = step.id();
-    living.beginTransition(id); // reconciliation ignores it until the snapshot is complete
+    liveSandboxes.beginTransition(id); // reconciliation ignores it until the snapshot is complete
     Optional<SandboxEntry> suspended =
-        book.update(
+        recorder.update(
             step.entry(),
             SuspensionState.suspended(
-                book.withState(step.entry(), SandboxState.STOPPED, step.cause()), step.reason()));
+                recorder.withState(step.entry(), SandboxState.STOPPED, step.cause()),
+                step.reason()));
     if (suspended.isEmpty()) {
-      living.endTransition(id);
+      liveSandboxes.endTransition(id);
       return;
     }
-    living.invalidate(id);
+    liveSandboxes.invalidate(id);
     Thread.ofVirtual()
         .name("isola-suspend-" + id)
         .start(
@@ -90,7 +91,7 @@ public final class SnapshotSuspension {
               try {
                 save(suspended.get());
               } finally {
-                living.endTransition(id);
+                liveSandboxes.endTransition(id);
                 lock.unlock();
               }
             });
@@ -100,14 +101,14 @@ public final class SnapshotSuspension {
     SandboxId id = suspended.id();
     try {
       String snapshot = storage.save(suspended);
-      book.modify(
+      recorder.modify(
           id,
           current ->
               SuspensionState.isSuspended(current)
                   ? SuspensionState.withSnapshot(current, snapshot)
                   : current);
       registry.get(suspended.provider()).destroy(id, DestroyOptions.FORCE);
-      living.remove(id);
+      liveSandboxes.remove(id);
     } catch (RuntimeException e) {
       keepRunning(suspended);
       log.warning("sandbox " + id + " could not be suspended and keeps running: " + e.getMessage());
@@ -117,12 +118,14 @@ public final class SnapshotSuspension {
   /** Records a sandbox whose suspension failed as running. */
   void keepRunning(SandboxEntry suspended) {
     try {
-      book.modify(
+      recorder.modify(
           suspended.id(),
           current ->
               SuspensionState.isSuspended(current) && SuspensionState.snapshot(current).isEmpty()
                   ? SuspensionState.failed(
-                      book.withState(current, SandboxState.RUNNING, null), clock.instant(), RETRY)
+                      recorder.withState(current, SandboxState.RUNNING, null),
+                      clock.instant(),
+                      RETRY)
                   : current);
     } catch (SandboxException gone) {
       log.warning(
@@ -141,7 +144,7 @@ public final class SnapshotSuspension {
     ReentrantLock lock = lock(id);
     lock.lock();
     try {
-      SandboxEntry entry = book.require(id);
+      SandboxEntry entry = recorder.require(id);
       Optional<String> snapshot = SuspensionState.snapshot(entry);
       return entry.state() == SandboxState.STOPPED && snapshot.isPresent()
           ? restore(entry, snapshot.get())
@@ -161,7 +164,7 @@ public final class SnapshotSuspension {
       return; // the next reconciliation retries
     }
     try {
-      SandboxEntry entry = book.require(id);
+      SandboxEntry entry = recorder.require(id);
       if (entry.state() == SandboxState.STOPPED && SuspensionState.snapshot(entry).isPresent()) {
         registry.get(entry.provider()).destroy(id, DestroyOptions.FORCE);
       }
@@ -172,20 +175,20 @@ public final class SnapshotSuspension {
 
   private SandboxEntry restore(SandboxEntry entry, String snapshot) {
     SandboxId id = entry.id();
-    Reservation grant =
+    Reservation reservation =
         admission.admit(
             List.of(entry.provider()),
             Resources.of(SpecCodec.decode(entry.spec(), id).spec().limits()));
     boolean made = false;
-    living.beginTransition(id);
+    liveSandboxes.beginTransition(id);
     try {
       // Removes what a crash may have left.
       registry.get(entry.provider()).destroy(id, DestroyOptions.FORCE);
       Sandbox sandbox = storage.restore(entry, snapshot);
       SandboxEntry running =
           SuspensionState.resumed(
-              book.withState(entry, SandboxState.RUNNING, null), clock.instant());
-      Optional<SandboxEntry> stored = book.update(entry, running);
+              recorder.withState(entry, SandboxState.RUNNING, null), clock.instant());
+      Optional<SandboxEntry> stored = recorder.update(entry, running);
       if (stored.isEmpty()) {
         registry.get(entry.provider()).destroy(id, DestroyOptions.FORCE);
         throw Fault.of(
@@ -195,15 +198,15 @@ public final class SnapshotSuspension {
             .sandbox(id)
             .exception();
       }
-      living.put(sandbox);
-      living.put(id, grant);
+      liveSandboxes.put(sandbox);
+      liveSandboxes.put(id, reservation);
       made = true;
       storage.delete(snapshot);
       return stored.get();
     } finally {
-      living.endTransition(id);
+      liveSandboxes.endTransition(id);
       if (!made) {
-        grant.close();
+        reservation.close();
       }
     }
   }

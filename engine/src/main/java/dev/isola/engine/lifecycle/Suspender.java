@@ -17,20 +17,20 @@ import java.util.Set;
 
 /** Suspends due sandboxes whose entry specifies suspension instead of destruction. */
 public final class Suspender {
-  private final SandboxRecorder book;
-  private final LiveSandboxes living;
+  private final SandboxRecorder recorder;
+  private final LiveSandboxes liveSandboxes;
   private final SnapshotSuspension snapshots;
   private final InstantSource clock;
   private final Log log;
 
   public Suspender(
-      SandboxRecorder book,
-      LiveSandboxes living,
+      SandboxRecorder recorder,
+      LiveSandboxes liveSandboxes,
       SnapshotSuspension snapshots,
       InstantSource clock,
       Log log) {
-    this.book = book;
-    this.living = living;
+    this.recorder = recorder;
+    this.liveSandboxes = liveSandboxes;
     this.snapshots = snapshots;
     this.clock = clock;
     this.log = log;
@@ -43,7 +43,7 @@ public final class Suspender {
    */
   boolean suspend(ExpiryStep.Suspend step) {
     try {
-      Sandbox sandbox = living.get(step.entry());
+      Sandbox sandbox = liveSandboxes.get(step.entry());
       Optional<Pausing> pausing = sandbox.as(Pausing.class);
       Optional<SuspensionMethod> method =
           SuspensionMethod.of(
@@ -64,7 +64,7 @@ public final class Suspender {
           "sandbox " + step.id() + " cannot be suspended and will be destroyed: " + e.getMessage());
       return false;
     } catch (RuntimeException e) {
-      book.update(
+      recorder.update(
           step.entry(),
           SuspensionState.failed(
               SuspensionState.suspended(step.entry(), step.reason()),
@@ -81,8 +81,9 @@ public final class Suspender {
    */
   private void pause(
       ExpiryStep.Suspend step, SuspensionMethod method, Sandbox sandbox, PauseKind kind) {
-    SandboxEntry paused = book.withState(step.entry(), method.state(), step.cause());
-    book.update(step.entry(), SuspensionState.suspended(paused, step.reason()))
+    SandboxEntry paused = recorder.withState(step.entry(), method.state(), step.cause());
+    recorder
+        .update(step.entry(), SuspensionState.suspended(paused, step.reason()))
         .ifPresent(suspended -> pause(suspended, step.reason(), sandbox, kind));
   }
 
@@ -105,7 +106,7 @@ public final class Suspender {
   /** Returns the entry of a resumed sandbox. */
   public SandboxEntry resumed(SandboxEntry entry) {
     return SuspensionState.resumed(
-        book.withState(entry, SandboxState.RUNNING, null), clock.instant());
+        recorder.withState(entry, SandboxState.RUNNING, null), clock.instant());
   }
 
   /** Renews the deadline of a resumed sandbox at its provider. */

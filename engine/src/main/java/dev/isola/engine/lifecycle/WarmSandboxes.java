@@ -6,8 +6,8 @@ import java.util.Optional;
 /** Sandboxes created ahead of requests. */
 @FunctionalInterface
 public interface WarmSandboxes {
-  WarmSandboxes NONE = (order, selection) -> Optional.empty();
+  WarmSandboxes NONE = (request, selection) -> Optional.empty();
 
   /** Claims a sandbox that matches the request exclusively; empty if there is none. */
-  Optional<SandboxRecorder.IntentResult> claim(SandboxRequest order, Selection selection);
+  Optional<SandboxRecorder.IntentResult> claim(SandboxRequest request, Selection selection);
 }

@@ -22,11 +22,11 @@ final class EngineGauges {
   private static final double BYTES_PER_MB = 1 << 20;
 
   private final MeterRegistry registry;
-  private final Supplier<GaugeValues> levels;
+  private final Supplier<GaugeValues> values;
 
-  EngineGauges(MeterRegistry registry, Supplier<GaugeValues> levels) {
+  EngineGauges(MeterRegistry registry, Supplier<GaugeValues> values) {
     this.registry = registry;
-    this.levels = levels;
+    this.values = values;
   }
 
   void register(Collection<String> providers) {
@@ -110,15 +110,15 @@ final class EngineGauges {
     Resources of(GaugeValues now);
   }
 
-  private void promised(String what, String words, ResourceGauge room) {
+  private void promised(String what, String description, ResourceGauge room) {
     gauge(
         "isola.admission.memory." + what + ".bytes",
-        words,
+        description,
         Tags.empty(),
         now -> limited(room.of(now).memoryMb()) * BYTES_PER_MB);
     gauge(
         "isola.admission.cpu." + what,
-        words,
+        description,
         Tags.empty(),
         now -> limited(room.of(now).milliCpu()) / 1000);
   }
@@ -169,17 +169,19 @@ final class EngineGauges {
     return all == 0 ? 0 : hits / all;
   }
 
-  private void gauge(String name, String words, Tags tags, ToDoubleFunction<GaugeValues> value) {
-    Gauge.builder(name, levels, source -> read(source, value))
-        .description(words)
+  private void gauge(
+      String name, String description, Tags tags, ToDoubleFunction<GaugeValues> value) {
+    Gauge.builder(name, values, source -> read(source, value))
+        .description(description)
         .tags(tags)
         .strongReference(true)
         .register(registry);
   }
 
-  private void counter(String name, String words, Tags tags, ToDoubleFunction<GaugeValues> value) {
-    FunctionCounter.builder(name, levels, source -> read(source, value))
-        .description(words)
+  private void counter(
+      String name, String description, Tags tags, ToDoubleFunction<GaugeValues> value) {
+    FunctionCounter.builder(name, values, source -> read(source, value))
+        .description(description)
         .tags(tags)
         .register(registry);
   }

@@ -9,8 +9,8 @@ import java.util.function.Supplier;
 /** Executes operations and records their metrics and the activity of sandboxes. */
 public record Instrumentation(
     MetricsRecorder recorder, ActivityTracker activity, OpenExecutions executions) {
-  public Instrumentation(MetricsRecorder recorder, ActivityTracker uses) {
-    this(recorder, uses, new OpenExecutions(recorder));
+  public Instrumentation(MetricsRecorder recorder, ActivityTracker activity) {
+    this(recorder, activity, new OpenExecutions(recorder));
   }
 
   /**
@@ -18,17 +18,18 @@ public record Instrumentation(
    *
    * @param requested the requested provider, used as label if creation fails
    */
-  public CreateResult measureCreate(String wanted, Supplier<CreateResult> work) {
+  public CreateResult measureCreate(String requested, Supplier<CreateResult> work) {
     long start = System.nanoTime();
     try {
-      CreateResult made = work.get();
-      String provider = made.view().provider();
-      if (!made.repeated()) {
-        recorder.recordCreate(provider, made.view().warm(), true, System.nanoTime() - start);
+      CreateResult created = work.get();
+      String provider = created.view().provider();
+      if (!created.repeated()) {
+        recorder.recordCreate(provider, created.view().warm(), true, System.nanoTime() - start);
       }
-      return new CreateResult(made.view(), sandbox(made.sandbox(), provider), made.repeated());
+      return new CreateResult(
+          created.view(), sandbox(created.sandbox(), provider), created.repeated());
     } catch (SandboxException e) {
-      recorder.recordCreate(wanted, false, false, System.nanoTime() - start);
+      recorder.recordCreate(requested, false, false, System.nanoTime() - start);
       recorder.recordError(EngineOperation.SPAWN, e.code());
       throw e;
     }
@@ -39,9 +40,9 @@ public record Instrumentation(
     return new MeasuredSandbox(sandbox, provider, recorder, activity, executions);
   }
 
-  public void measure(EngineOperation deed, String provider, Runnable work) {
+  public void measure(EngineOperation operation, String provider, Runnable work) {
     measure(
-        deed,
+        operation,
         provider,
         () -> {
           work.run();
@@ -50,15 +51,15 @@ public record Instrumentation(
   }
 
   /** Executes an operation on a sandbox and records its duration and outcome. */
-  public <T> T measure(EngineOperation deed, String provider, Supplier<T> work) {
+  public <T> T measure(EngineOperation operation, String provider, Supplier<T> work) {
     long start = System.nanoTime();
     try {
       T result = work.get();
-      recorder.recordOperation(deed, provider, true, System.nanoTime() - start);
+      recorder.recordOperation(operation, provider, true, System.nanoTime() - start);
       return result;
     } catch (SandboxException e) {
-      recorder.recordOperation(deed, provider, false, System.nanoTime() - start);
-      recorder.recordError(deed, e.code());
+      recorder.recordOperation(operation, provider, false, System.nanoTime() - start);
+      recorder.recordError(operation, e.code());
       throw e;
     }
   }

@@ -9,12 +9,12 @@ import java.io.OutputStream;
 final class MeteredInputStream extends FilterInputStream {
   /** Receives the result when the stream is closed. */
   interface CloseListener {
-    void closed(long bytes, boolean good);
+    void closed(long bytes, boolean succeeded);
   }
 
   private final CloseListener end;
   private long bytes;
-  private boolean good = true;
+  private boolean succeeded = true;
   private boolean closed;
 
   MeteredInputStream(InputStream inner, CloseListener end) {
@@ -34,7 +34,7 @@ final class MeteredInputStream extends FilterInputStream {
       done = true;
       return count;
     } finally {
-      good &= done;
+      succeeded &= done;
     }
   }
 
@@ -67,7 +67,7 @@ final class MeteredInputStream extends FilterInputStream {
     } finally {
       if (!closed) {
         closed = true;
-        end.closed(bytes, good);
+        end.closed(bytes, succeeded);
       }
     }
   }

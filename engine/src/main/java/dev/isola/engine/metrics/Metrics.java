@@ -47,15 +47,17 @@ public final class Metrics implements AutoCloseable {
    *
    * @param providers all provider names; gauges exist only for these
    */
-  public void registerGauges(Supplier<GaugeValues> levels, Collection<String> providers) {
-    new EngineGauges(all, new CachedSupplier<>(levels, GAUGE_MAX_AGE, System::nanoTime))
+  public void registerGauges(Supplier<GaugeValues> values, Collection<String> providers) {
+    new EngineGauges(all, new CachedSupplier<>(values, GAUGE_MAX_AGE, System::nanoTime))
         .register(providers);
   }
 
   /** Registers a counter whose value is maintained elsewhere. */
-  public void registerCounter(String name, String words, LongSupplier count) {
+  public void registerCounter(String name, String description, LongSupplier count) {
     counters.add(count); // a meter holds only a weak reference
-    FunctionCounter.builder(name, count, LongSupplier::getAsLong).description(words).register(all);
+    FunctionCounter.builder(name, count, LongSupplier::getAsLong)
+        .description(description)
+        .register(all);
   }
 
   /** Returns all metrics in the Prometheus text format; empty if the configuration disables it. */

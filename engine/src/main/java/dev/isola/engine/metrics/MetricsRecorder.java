@@ -17,21 +17,21 @@ public interface MetricsRecorder {
   MetricsRecorder NOOP = new NoopMetricsRecorder();
 
   /** Records the creation of a sandbox, a claim from the warm pool, or a failure to create one. */
-  void recordCreate(String provider, boolean warm, boolean good, long nanos);
+  void recordCreate(String provider, boolean warm, boolean succeeded, long nanos);
 
   /** Records another operation on a sandbox and its outcome. */
-  void recordOperation(EngineOperation deed, String provider, boolean good, long nanos);
+  void recordOperation(EngineOperation operation, String provider, boolean succeeded, long nanos);
 
   /** Records the start of a command. */
   void recordExecutionStart(String provider);
 
   /** Records the end of a command. */
-  void recordExecutionEnd(String provider, ExecutionOutcome how, long nanos);
+  void recordExecutionEnd(String provider, ExecutionOutcome outcome, long nanos);
 
   /** Records a transfer of a file or tree and its outcome. */
-  void recordTransfer(String provider, Direction direction, boolean good, long nanos);
+  void recordTransfer(String provider, Direction direction, boolean succeeded, long nanos);
 
-  void recordBytes(String provider, ByteCategory cargo, Direction direction, long bytes);
+  void recordBytes(String provider, ByteCategory category, Direction direction, long bytes);
 
   /**
    * Records an HTTP request.
@@ -50,5 +50,5 @@ public interface MetricsRecorder {
   void recordSnapshot(String provider, long bytes, long newBytes, long storedBytes);
 
   /** Records an error that was returned to a client. */
-  void recordError(EngineOperation deed, ErrorCode code);
+  void recordError(EngineOperation operation, ErrorCode code);
 }

@@ -31,43 +31,44 @@ final class MicrometerRecorder implements MetricsRecorder {
     this.registry = registry;
   }
 
-  private record SpawnKey(String provider, boolean warm, boolean good) {}
+  private record SpawnKey(String provider, boolean warm, boolean succeeded) {}
 
-  private record OperationKey(EngineOperation deed, String provider, boolean good) {}
+  private record OperationKey(EngineOperation operation, String provider, boolean succeeded) {}
 
   private record StartKey(String provider) {}
 
-  private record EndKey(String provider, ExecutionOutcome how) {}
+  private record EndKey(String provider, ExecutionOutcome outcome) {}
 
   private record OomKey(String provider) {}
 
-  private record TransferKey(String provider, Direction direction, boolean good) {}
+  private record TransferKey(String provider, Direction direction, boolean succeeded) {}
 
-  private record BytesKey(String provider, ByteCategory cargo, Direction direction) {}
+  private record BytesKey(String provider, ByteCategory category, Direction direction) {}
 
   private record SnapshotBytesKey(String provider, String kind) {}
 
   private record HttpRequestKey(String method, String route, int hundreds) {}
 
-  private record ErrorKey(EngineOperation deed, ErrorCode code) {}
+  private record ErrorKey(EngineOperation operation, ErrorCode code) {}
 
   @Override
-  public void recordCreate(String provider, boolean warm, boolean good, long nanos) {
+  public void recordCreate(String provider, boolean warm, boolean succeeded, long nanos) {
     timer(
-            new SpawnKey(provider, warm, good),
+            new SpawnKey(provider, warm, succeeded),
             "isola.spawn",
             "Time to create a sandbox or claim a warm one",
-            () -> provider(provider).and("start", warm ? "warm" : "cold").and(outcome(good)))
+            () -> provider(provider).and("start", warm ? "warm" : "cold").and(outcome(succeeded)))
         .record(nanos, TimeUnit.NANOSECONDS);
   }
 
   @Override
-  public void recordOperation(EngineOperation deed, String provider, boolean good, long nanos) {
+  public void recordOperation(
+      EngineOperation operation, String provider, boolean succeeded, long nanos) {
     timer(
-            new OperationKey(deed, provider, good),
-            "isola." + deed.label(),
+            new OperationKey(operation, provider, succeeded),
+            "isola." + operation.label(),
             "Operations on sandboxes",
-            () -> provider(provider).and(outcome(good)))
+            () -> provider(provider).and(outcome(succeeded)))
         .record(nanos, TimeUnit.NANOSECONDS);
   }
 
@@ -82,14 +83,14 @@ final class MicrometerRecorder implements MetricsRecorder {
   }
 
   @Override
-  public void recordExecutionEnd(String provider, ExecutionOutcome how, long nanos) {
+  public void recordExecutionEnd(String provider, ExecutionOutcome outcome, long nanos) {
     timer(
-            new EndKey(provider, how),
+            new EndKey(provider, outcome),
             "isola.execution",
             "Duration of commands",
-            () -> provider(provider).and("outcome", how.label()))
+            () -> provider(provider).and("outcome", outcome.label()))
         .record(nanos, TimeUnit.NANOSECONDS);
-    if (how == ExecutionOutcome.OUT_OF_MEMORY) {
+    if (outcome == ExecutionOutcome.OUT_OF_MEMORY) {
       counter(
               new OomKey(provider),
               "isola.oom",
@@ -100,23 +101,24 @@ final class MicrometerRecorder implements MetricsRecorder {
   }
 
   @Override
-  public void recordTransfer(String provider, Direction direction, boolean good, long nanos) {
+  public void recordTransfer(String provider, Direction direction, boolean succeeded, long nanos) {
     timer(
-            new TransferKey(provider, direction, good),
+            new TransferKey(provider, direction, succeeded),
             "isola.file.transfer",
             "Transfers of files and trees between clients and sandboxes",
-            () -> provider(provider).and("direction", direction.label()).and(outcome(good)))
+            () -> provider(provider).and("direction", direction.label()).and(outcome(succeeded)))
         .record(nanos, TimeUnit.NANOSECONDS);
   }
 
   @Override
-  public void recordBytes(String provider, ByteCategory cargo, Direction direction, long bytes) {
+  public void recordBytes(String provider, ByteCategory category, Direction direction, long bytes) {
     if (bytes > 0) {
       counter(
-              new BytesKey(provider, cargo, direction),
+              new BytesKey(provider, category, direction),
               "isola.bytes",
               "Bytes transferred into and out of sandboxes",
-              () -> provider(provider).and("kind", cargo.label(), "direction", direction.label()))
+              () ->
+                  provider(provider).and("kind", category.label(), "direction", direction.label()))
           .increment((double) bytes);
     }
   }
@@ -148,16 +150,18 @@ final class MicrometerRecorder implements MetricsRecorder {
   }
 
   @Override
-  public void recordError(EngineOperation deed, ErrorCode code) {
+  public void recordError(EngineOperation operation, ErrorCode code) {
     counter(
-            new ErrorKey(deed, code),
+            new ErrorKey(operation, code),
             "isola.errors",
             "Errors returned to clients",
-            () -> Tags.of("operation", deed.label(), "code", code.name().toLowerCase(Locale.ROOT)))
+            () ->
+                Tags.of(
+                    "operation", operation.label(), "code", code.name().toLowerCase(Locale.ROOT)))
         .increment();
   }
 
-  private Timer timer(Object key, String name, String words, Supplier<Tags> tags) {
+  private Timer timer(Object key, String name, String description, Supplier<Tags> tags) {
     Timer known = timers.get(key);
     return known != null
         ? known
@@ -165,26 +169,27 @@ final class MicrometerRecorder implements MetricsRecorder {
             key,
             any ->
                 Timer.builder(name)
-                    .description(words)
+                    .description(description)
                     .tags(tags.get())
                     .serviceLevelObjectives(BOUNDS)
                     .register(registry));
   }
 
-  private Counter counter(Object key, String name, String words, Supplier<Tags> tags) {
+  private Counter counter(Object key, String name, String description, Supplier<Tags> tags) {
     Counter known = counters.get(key);
     return known != null
         ? known
         : counters.computeIfAbsent(
             key,
-            any -> Counter.builder(name).description(words).tags(tags.get()).register(registry));
+            any ->
+                Counter.builder(name).description(description).tags(tags.get()).register(registry));
   }
 
   private static Tags provider(String name) {
     return Tags.of("provider", name);
   }
 
-  private static Tags outcome(boolean good) {
-    return Tags.of("outcome", good ? "ok" : "error");
+  private static Tags outcome(boolean succeeded) {
+    return Tags.of("outcome", succeeded ? "ok" : "error");
   }
 }

@@ -76,11 +76,11 @@ public final class OpenExecutions {
     if (detached.isEmpty()) {
       return;
     }
-    Map<SandboxId, Sandbox> there = new HashMap<>();
-    sandboxes.forEach(one -> there.put(one.id(), one));
+    Map<SandboxId, Sandbox> attached = new HashMap<>();
+    sandboxes.forEach(one -> attached.put(one.id(), one));
     detached.forEach(
         (id, keys) -> {
-          Sandbox sandbox = there.get(id);
+          Sandbox sandbox = attached.get(id);
           if (sandbox == null) {
             keys.forEach(open::remove);
           } else {

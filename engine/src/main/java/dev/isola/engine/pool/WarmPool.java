@@ -54,8 +54,8 @@ public final class WarmPool implements WarmSandboxes {
   private final List<PoolConfig> config;
   private final SandboxCreator creator;
   private final Ledger ledger;
-  private final SandboxRecorder book;
-  private final SandboxDestroyer ender;
+  private final SandboxRecorder recorder;
+  private final SandboxDestroyer destroyer;
   private final InstantSource clock;
   private final Log log;
   private final ReentrantLock refillLock = new ReentrantLock();
@@ -65,18 +65,18 @@ public final class WarmPool implements WarmSandboxes {
   private final Map<String, LongAdder> misses = new ConcurrentHashMap<>();
 
   public WarmPool(
-      List<PoolConfig> wanted,
+      List<PoolConfig> config,
       SandboxCreator creator,
       Ledger ledger,
-      SandboxRecorder book,
-      SandboxDestroyer ender,
+      SandboxRecorder recorder,
+      SandboxDestroyer destroyer,
       InstantSource clock,
       Log log) {
-    this.config = List.copyOf(wanted);
+    this.config = List.copyOf(config);
     this.creator = creator;
     this.ledger = ledger;
-    this.book = book;
-    this.ender = ender;
+    this.recorder = recorder;
+    this.destroyer = destroyer;
     this.clock = clock;
     this.log = log;
   }
@@ -96,30 +96,30 @@ public final class WarmPool implements WarmSandboxes {
   }
 
   @Override
-  public Optional<SandboxRecorder.IntentResult> claim(SandboxRequest order, Selection selection) {
+  public Optional<SandboxRecorder.IntentResult> claim(SandboxRequest request, Selection selection) {
     Optional<ProviderInfo> best = selection.best();
     // No pooled sandbox has the secrets of a request.
-    boolean secret = !order.request().spec().secretEnv().isEmpty();
+    boolean secret = !request.request().spec().secretEnv().isEmpty();
     if (config.isEmpty() || best.isEmpty() || secret) {
       return Optional.empty();
     }
-    Optional<String> matching = poolHash(order, best.get().name());
+    Optional<String> matching = poolHash(request, best.get().name());
     if (matching.isEmpty()) {
       return Optional.empty();
     }
     String hash = matching.get();
     Failpoint.POOL_CLAIMING.reach();
     Optional<SandboxRecorder.IntentResult> claimed =
-        book.claimPooled(
+        recorder.claimPooled(
             new PoolClaim(
                 hash,
                 best.get().name(),
-                order.tenant(),
-                order.labels(),
-                order.request().lifecycle().ttl().map(clock.instant()::plus),
-                order.request().lifecycle().idleTimeout(),
+                request.tenant(),
+                request.labels(),
+                request.request().lifecycle().ttl().map(clock.instant()::plus),
+                request.request().lifecycle().idleTimeout(),
                 clock.instant()),
-            order.idempotencyKey());
+            request.idempotencyKey());
     if (claimed.isPresent()) {
       Failpoint.POOL_CLAIMED.reach();
       hits.increment();
@@ -127,7 +127,7 @@ public final class WarmPool implements WarmSandboxes {
     } else {
       boolean elsewhere =
           pooled(hash).stream().anyMatch(entry -> !entry.provider().equals(best.get().name()));
-      recordMiss(order, elsewhere ? OTHER_PROVIDER : EMPTY);
+      recordMiss(request, elsewhere ? OTHER_PROVIDER : EMPTY);
     }
     return claimed;
   }
@@ -136,13 +136,13 @@ public final class WarmPool implements WarmSandboxes {
    * Returns the hash of matching pooled sandboxes; empty if no pool is configured for the spec or
    * the provider cannot resolve the image.
    */
-  private Optional<String> poolHash(SandboxRequest order, String provider) {
-    String plain = SpecCodec.hash(order.request());
+  private Optional<String> poolHash(SandboxRequest request, String provider) {
+    String plain = SpecCodec.hash(request.request());
     if (config.stream().noneMatch(one -> SpecCodec.hash(one.request()).equals(plain))) {
-      recordMiss(order, NO_POOL);
+      recordMiss(request, NO_POOL);
       return Optional.empty();
     }
-    return hashAt(order.request(), provider);
+    return hashAt(request.request(), provider);
   }
 
   /**
@@ -172,9 +172,9 @@ public final class WarmPool implements WarmSandboxes {
     }
   }
 
-  private void recordMiss(SandboxRequest order, String why) {
+  private void recordMiss(SandboxRequest request, String why) {
     misses.computeIfAbsent(why, any -> new LongAdder()).increment();
-    log.info("warm pool miss for sandbox " + order.request().spec().id() + ": " + why);
+    log.info("warm pool miss for sandbox " + request.request().spec().id() + ": " + why);
   }
 
   /**
@@ -253,7 +253,7 @@ public final class WarmPool implements WarmSandboxes {
         try {
           Failpoint.POOL_UNWANTED.reach();
           // A request may have claimed it meanwhile.
-          ender.destroyIf(
+          destroyer.destroyIf(
               entry.id(),
               SandboxEntry::pooled,
               DestroyOptions.FORCE,
@@ -270,12 +270,12 @@ public final class WarmPool implements WarmSandboxes {
   }
 
   /** Returns a predicate for the pooled sandboxes that match a configuration now. */
-  private Predicate<SandboxEntry> matching(PoolConfig wish) {
-    Optional<String> provider = providerFor(wish);
-    Optional<String> hash = provider.flatMap(name -> hashAt(wish.request(), name));
+  private Predicate<SandboxEntry> matching(PoolConfig poolConfig) {
+    Optional<String> provider = providerFor(poolConfig);
+    Optional<String> hash = provider.flatMap(name -> hashAt(poolConfig.request(), name));
     if (hash.isEmpty()) {
       // Keeps existing sandboxes while no provider is eligible or can resolve the image.
-      String plain = SpecCodec.hash(wish.request());
+      String plain = SpecCodec.hash(poolConfig.request());
       return entry -> plainHash(entry).equals(Optional.of(plain));
     }
     return entry ->

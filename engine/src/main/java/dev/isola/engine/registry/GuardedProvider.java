@@ -57,9 +57,9 @@ final class GuardedProvider implements Provider {
   /** Creates a sandbox. The outcome of a timeout is unknown, which rules out fallback. */
   @Override
   public Sandbox create(SandboxSpec spec) {
-    Duration most = spec.startupTimeout().multipliedBy(2).plus(GRACE);
+    Duration timeout = spec.startupTimeout().multipliedBy(2).plus(GRACE);
     return sandboxes.wrap(
-        guard.call("create", most, ErrorCode.OUTCOME_UNKNOWN, () -> provider.create(spec)));
+        guard.call("create", timeout, ErrorCode.OUTCOME_UNKNOWN, () -> provider.create(spec)));
   }
 
   @Override

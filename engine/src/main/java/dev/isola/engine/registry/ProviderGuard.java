@@ -29,11 +29,11 @@ record ProviderGuard(String provider) {
    * @param timeout how long it may take
    * @param timeoutCode the error code of a timeout
    */
-  <T> T call(String what, Duration most, ErrorCode late, Supplier<@Nullable T> call) {
+  <T> T call(String what, Duration timeout, ErrorCode timeoutCode, Supplier<@Nullable T> call) {
     FutureTask<@Nullable T> task = new FutureTask<>(call::get);
     Thread worker = Thread.ofVirtual().name("isola-provider-" + provider + "-" + what).start(task);
     boolean interrupted = false;
-    long end = System.nanoTime() + most.toNanos();
+    long end = System.nanoTime() + timeout.toNanos();
     try {
       while (true) {
         try {
@@ -48,7 +48,7 @@ record ProviderGuard(String provider) {
           end = Math.min(end, System.nanoTime() + CLEAN_UP.toNanos());
         } catch (TimeoutException e) {
           worker.interrupt();
-          throw timedOut(what, most, interrupted ? ErrorCode.CANCELLED : late);
+          throw timedOut(what, timeout, interrupted ? ErrorCode.CANCELLED : timeoutCode);
         }
       }
     } catch (ExecutionException e) {
@@ -64,22 +64,22 @@ record ProviderGuard(String provider) {
   }
 
   /** Runs a call without a result. */
-  void run(String what, Duration most, ErrorCode late, Runnable call) {
+  void run(String what, Duration timeout, ErrorCode timeoutCode, Runnable call) {
     boolean _ =
         call(
             what,
-            most,
-            late,
+            timeout,
+            timeoutCode,
             () -> {
               call.run();
               return true;
             });
   }
 
-  private SandboxException timedOut(String what, Duration most, ErrorCode code) {
+  private SandboxException timedOut(String what, Duration timeout, ErrorCode code) {
     return Fault.of(
             code,
-            what + " of provider " + provider + " timed out after " + most.toSeconds() + " s",
+            what + " of provider " + provider + " timed out after " + timeout.toSeconds() + " s",
             "check whether its backend hangs; anything left behind is removed when it answers"
                 + " again")
         .with("provider", provider)

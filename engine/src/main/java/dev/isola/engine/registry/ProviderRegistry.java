@@ -152,8 +152,8 @@ public final class ProviderRegistry implements AutoCloseable {
         .exception();
   }
 
-  private static String reason(ProviderStatus standing) {
-    return standing.health() instanceof Health.Unhealthy(String reason, String _) ? reason : "";
+  private static String reason(ProviderStatus status) {
+    return status.health() instanceof Health.Unhealthy(String reason, String _) ? reason : "";
   }
 
   /** Closes all providers; sandboxes keep running. */

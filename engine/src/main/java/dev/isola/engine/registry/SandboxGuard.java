@@ -98,8 +98,9 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
       if (method.getDeclaringClass() == Object.class) {
         return ofObject(proxy, method, arguments);
       }
-      Duration most = wrapper.bounds.get(method.getDeclaringClass());
-      Object result = most == null ? direct(method, arguments) : bounded(method, arguments, most);
+      Duration timeout = wrapper.bounds.get(method.getDeclaringClass());
+      Object result =
+          timeout == null ? direct(method, arguments) : bounded(method, arguments, timeout);
       if (result != null) {
         return wrapper.wrapped(result);
       }
@@ -134,7 +135,7 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
           || Arrays.stream(method.getExceptionTypes()).anyMatch(type -> type.isInstance(thrown));
     }
 
-    private @Nullable Object bounded(Method method, Object @Nullable [] arguments, Duration usual) {
+    private @Nullable Object bounded(Method method, Object @Nullable [] arguments, Duration bound) {
       Optional<SandboxSpec> spec =
           Stream.ofNullable(arguments)
               .flatMap(Arrays::stream)
@@ -142,13 +143,17 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
               .map(SandboxSpec.class::cast)
               .findFirst();
       // The outcome of a create that timed out is unknown.
-      ErrorCode late = spec.isPresent() ? ErrorCode.OUTCOME_UNKNOWN : ErrorCode.DEADLINE_EXCEEDED;
-      Duration most =
-          spec.map(one -> one.startupTimeout().multipliedBy(2).plus(usual)).orElse(usual);
+      ErrorCode timeoutCode =
+          spec.isPresent() ? ErrorCode.OUTCOME_UNKNOWN : ErrorCode.DEADLINE_EXCEEDED;
+      Duration timeout =
+          spec.map(one -> one.startupTimeout().multipliedBy(2).plus(bound)).orElse(bound);
       return wrapper
           .guard
           .<Optional<Object>>call(
-              method.getName(), most, late, () -> Optional.ofNullable(unchecked(method, arguments)))
+              method.getName(),
+              timeout,
+              timeoutCode,
+              () -> Optional.ofNullable(unchecked(method, arguments)))
           .orElse(null);
     }
 

@@ -37,11 +37,11 @@ public record HostAccess(boolean network, boolean folders) {
    * @throws dev.isola.spi.error.Forbidden naming the access and how to allow it
    */
   public void check(SandboxSpec spec, boolean granted) {
-    HostAccess asked = of(spec);
-    if (asked.network()) {
+    HostAccess requested = of(spec);
+    if (requested.network()) {
       check("network mode host", "the host network", granted, network, "allow_host_network");
     }
-    if (asked.folders()) {
+    if (requested.folders()) {
       check(
           "workspacePath or a volume of type bind",
           "host folders",

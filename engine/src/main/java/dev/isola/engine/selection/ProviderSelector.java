@@ -52,8 +52,8 @@ public final class ProviderSelector {
     return known == null ? ProviderInstance.ofType(name, ProviderProfile.UNKNOWN) : known;
   }
 
-  private ProviderProfile profile(ProviderStatus standing) {
-    return instance(standing.name()).effectiveProfile(standing.info());
+  private ProviderProfile profile(ProviderStatus status) {
+    return instance(status.name()).effectiveProfile(status.info());
   }
 
   /**
@@ -61,23 +61,22 @@ public final class ProviderSelector {
    *
    * @throws dev.isola.spi.error.NotFound if the request names a provider that has no status
    */
-  public Selection select(CreateRequest request, Collection<ProviderStatus> standings) {
+  public Selection select(CreateRequest request, Collection<ProviderStatus> statuses) {
     List<ProviderInfo> candidates = new ArrayList<>();
     List<Rejection> rejections = new ArrayList<>();
     List<ProviderStatus> all =
-        standings.stream().sorted(Comparator.comparing(ProviderStatus::name)).toList();
-    if (request.placement().provider() instanceof ProviderPreference.Named(String wanted)
-        && all.stream().noneMatch(one -> one.name().equals(wanted))) {
-      throw ProviderNames.unknown(wanted, all.stream().map(ProviderStatus::name).toList());
+        statuses.stream().sorted(Comparator.comparing(ProviderStatus::name)).toList();
+    if (request.placement().provider() instanceof ProviderPreference.Named(String named)
+        && all.stream().noneMatch(one -> one.name().equals(named))) {
+      throw ProviderNames.unknown(named, all.stream().map(ProviderStatus::name).toList());
     }
     refuseUnknownRegion(request);
     Map<String, RankedProvider> ranked = new HashMap<>();
-    for (ProviderStatus standing : all) {
-      boolean degraded = standing.health() instanceof Health.Degraded;
-      ranked.put(standing.name(), new RankedProvider(standing.name(), profile(standing), degraded));
-      Optional<Rejection> rejection = rejection(request, standing);
-      rejection.ifPresentOrElse(
-          rejections::add, () -> candidates.add(standing.info().orElseThrow()));
+    for (ProviderStatus status : all) {
+      boolean degraded = status.health() instanceof Health.Degraded;
+      ranked.put(status.name(), new RankedProvider(status.name(), profile(status), degraded));
+      Optional<Rejection> rejection = rejection(request, status);
+      rejection.ifPresentOrElse(rejections::add, () -> candidates.add(status.info().orElseThrow()));
     }
     candidates.sort(
         Comparator.comparing(
@@ -100,8 +99,8 @@ public final class ProviderSelector {
 
   private Comparator<RankedProvider> order(CreateRequest request) {
     Comparator<RankedProvider> best = ProviderRanking.of(policy, request.placement().workload());
-    return request.placement().provider() instanceof ProviderPreference.Named(String wanted)
-        ? Comparator.comparing((RankedProvider one) -> !one.name().equals(wanted))
+    return request.placement().provider() instanceof ProviderPreference.Named(String named)
+        ? Comparator.comparing((RankedProvider one) -> !one.name().equals(named))
             .thenComparing(best)
         : best;
   }
@@ -116,7 +115,7 @@ public final class ProviderSelector {
     Optional<Rejection> unwanted =
         switch (request.placement().provider()) {
           case ProviderPreference.Auto() -> notForAuto(name, profile);
-          case ProviderPreference.Named(String wanted) -> notNamed(wanted, request, name, profile);
+          case ProviderPreference.Named(String named) -> notNamed(named, request, name, profile);
         };
     return unwanted
         .or(() -> wrongRegion(request, name))
@@ -127,23 +126,22 @@ public final class ProviderSelector {
    * Checks a named provider first: a client that named another provider does not need to know why
    * this one is unhealthy.
    */
-  private Optional<Rejection> rejection(CreateRequest request, ProviderStatus standing) {
+  private Optional<Rejection> rejection(CreateRequest request, ProviderStatus status) {
     return switch (request.placement().provider()) {
       case ProviderPreference.Auto() ->
-          unfit(request, standing).or(() -> notForAuto(standing.name(), profile(standing)));
-      case ProviderPreference.Named(String wanted) ->
-          notNamed(wanted, request, standing.name(), profile(standing))
-              .or(() -> unfit(request, standing));
+          unfit(request, status).or(() -> notForAuto(status.name(), profile(status)));
+      case ProviderPreference.Named(String named) ->
+          notNamed(named, request, status.name(), profile(status)).or(() -> unfit(request, status));
     };
   }
 
   private Optional<Rejection> notNamed(
-      String wanted, CreateRequest request, String name, ProviderProfile profile) {
-    if (name.equals(wanted)) {
+      String named, CreateRequest request, String name, ProviderProfile profile) {
+    if (name.equals(named)) {
       return Optional.empty();
     }
-    if (!wanted.equals(MICROVM) || profile.hosting() != Hosting.REMOTE) {
-      return reject(name, Kind.NOT_NAMED, "is not " + wanted + ", which the request names", "");
+    if (!named.equals(MICROVM) || profile.hosting() != Hosting.REMOTE) {
+      return reject(name, Kind.NOT_NAMED, "is not " + named + ", which the request names", "");
     }
     if (request.placement().strictNoFallback()) {
       return reject(
@@ -186,27 +184,27 @@ public final class ProviderSelector {
   }
 
   private Optional<Rejection> wrongRegion(CreateRequest request, String name) {
-    Optional<String> asked = request.placement().region();
-    return asked.isEmpty() || asked.equals(instance(name).region())
+    Optional<String> requested = request.placement().region();
+    return requested.isEmpty() || requested.equals(instance(name).region())
         ? Optional.empty()
-        : reject(name, Kind.OTHER_REGION, "is not in region " + asked.get(), "");
+        : reject(name, Kind.OTHER_REGION, "is not in region " + requested.get(), "");
   }
 
   /** Returns the rejection that applies whether the provider is named or not. */
-  private Optional<Rejection> unfit(CreateRequest request, ProviderStatus standing) {
-    String name = standing.name();
+  private Optional<Rejection> unfit(CreateRequest request, ProviderStatus status) {
+    String name = status.name();
     Optional<Rejection> elsewhere = wrongRegion(request, name);
     if (elsewhere.isPresent()) {
       return elsewhere;
     }
-    List<String> never = undeclared(request, standing);
-    if (!never.isEmpty()) { // regardless of health
-      return unsupported(name, never);
+    List<String> unsupported = undeclared(request, status);
+    if (!unsupported.isEmpty()) { // regardless of health
+      return unsupported(name, unsupported);
     }
-    if (standing.health() instanceof Health.Unhealthy(String reason, String fix)) {
+    if (status.health() instanceof Health.Unhealthy(String reason, String fix)) {
       return reject(name, Kind.UNHEALTHY, reason, fix);
     }
-    ProviderInfo info = standing.info().orElseThrow();
+    ProviderInfo info = status.info().orElseThrow();
     Optional<Rejection> weak = tooWeak(request, name, info.isolation());
     if (weak.isPresent()) {
       return weak;
@@ -215,8 +213,8 @@ public final class ProviderSelector {
     return missing.isEmpty() ? Optional.empty() : unsupported(name, missing);
   }
 
-  private static List<String> undeclared(CreateRequest request, ProviderStatus standing) {
-    return standing.info().stream()
+  private static List<String> undeclared(CreateRequest request, ProviderStatus status) {
+    return status.info().stream()
         .flatMap(info -> info.support().unsupportedFeatures(request.spec()).stream())
         .map(SpecFeature::displayName)
         .toList();
@@ -231,16 +229,16 @@ public final class ProviderSelector {
     if (isolation.isAtLeast(floor)) {
       return Optional.empty();
     }
-    boolean asked = floor != policy.floor();
+    boolean requested = floor != policy.floor();
     return reject(
         name,
         Kind.TOO_WEAK,
         "isolation "
-            + word(isolation)
+            + lowerCase(isolation)
             + " is weaker than "
-            + word(floor)
-            + (asked ? ", which the request requires" : ", the floor of this installation"),
-        asked ? "lower the required isolation" : "set floor: " + word(isolation));
+            + lowerCase(floor)
+            + (requested ? ", which the request requires" : ", the floor of this installation"),
+        requested ? "lower the required isolation" : "set floor: " + lowerCase(isolation));
   }
 
   private Optional<Rejection> notForAuto(String name, ProviderProfile profile) {
@@ -281,11 +279,11 @@ public final class ProviderSelector {
    * Returns the stronger of the isolation that the request requires and the floor of the policy.
    */
   private Isolation floor(CreateRequest request) {
-    Isolation asked = request.placement().requirements().isolation();
-    return asked.isAtLeast(policy.floor()) ? asked : policy.floor();
+    Isolation requested = request.placement().requirements().isolation();
+    return requested.isAtLeast(policy.floor()) ? requested : policy.floor();
   }
 
-  private static String word(Isolation isolation) {
+  private static String lowerCase(Isolation isolation) {
     return isolation.name().toLowerCase(Locale.ROOT);
   }
 }

@@ -43,7 +43,7 @@ import java.util.function.Supplier;
  * @param startup the commands to run in each fork before it is ready
  */
 public record ForkService(
-    SandboxRecorder book,
+    SandboxRecorder recorder,
     SnapshotService snapshots,
     SecretEnvStore secrets,
     Function<SandboxId, Sandbox> use,
@@ -75,10 +75,10 @@ public record ForkService(
           .sandbox(id)
           .exception();
     }
-    refuseUnlessFiles(book.require(id), kind); // before the sandbox is resumed
+    refuseUnlessFiles(recorder.require(id), kind); // before the sandbox is resumed
     Map<String, Secret> secretEnv = secrets.get(id);
     Sandbox sandbox = use.apply(id);
-    SandboxEntry source = book.require(id);
+    SandboxEntry source = recorder.require(id);
     try (SharedFiles shared = shared(sandbox, source.spec())) {
       return shared.origin().isPresent()
           ? mounted(source, secretEnv, shared.origin().get(), count)
@@ -123,13 +123,13 @@ public record ForkService(
     try {
       Forking.ForkPoint workspace = forking.get().createForkPoint();
       try {
-        NonWorkspaceFiles rest =
+        NonWorkspaceFiles otherFiles =
             NonWorkspaceFiles.of(
                 sandbox, SpecCodec.decode(spec, sandbox.id()).spec(), snapshots.scratchFolder());
         return new SharedFiles(
-            Optional.of(new ForkSource(workspace, rest::applyTo)),
+            Optional.of(new ForkSource(workspace, otherFiles::applyTo)),
             () -> {
-              rest.close();
+              otherFiles.close();
               workspace.close();
             });
       } catch (SandboxException e) {
@@ -234,12 +234,12 @@ public record ForkService(
     }
   }
 
-  private ForkResult forkOne(SandboxEntry source, SandboxRequest order, ForkResult.Method by) {
+  private ForkResult forkOne(SandboxEntry source, SandboxRequest request, ForkResult.Method by) {
     try {
-      SandboxRequest started = order.withStartup(startup);
-      CreateResult made =
+      SandboxRequest started = request.withStartup(startup);
+      CreateResult result =
           create.apply(source.idleTimeout().map(started::withIdleTimeout).orElse(started));
-      return new ForkResult.Created(made.view(), by);
+      return new ForkResult.Created(result.view(), by);
     } catch (SandboxException e) {
       return new ForkResult.Failed(e);
     } catch (RuntimeException e) {
@@ -250,8 +250,8 @@ public record ForkService(
 
   private static SandboxRequest order(
       SandboxEntry source, Map<String, Secret> secretEnv, Optional<String> image) {
-    CreateRequest asked = SpecCodec.decode(source.spec(), source.id());
-    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(asked));
+    CreateRequest requested = SpecCodec.decode(source.spec(), source.id());
+    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(requested));
     NOT_INHERITED.forEach(document::remove);
     image.ifPresent(name -> document.put("image", name));
     if (document.get("tags") instanceof Map<?, ?> tags) { // earlier versions accepted reserved tags

@@ -45,33 +45,33 @@ final class NonWorkspaceFiles implements AutoCloseable {
    * @param scratch a folder for archives that do not fit into memory
    */
   static NonWorkspaceFiles of(Sandbox source, SandboxSpec spec, Path scratch) {
-    NonWorkspaceFiles rest = new NonWorkspaceFiles();
-    Optional<Snapshotting> pictures = source.as(Snapshotting.class);
-    Optional<Coverage> coverage = pictures.flatMap(Snapshotting::coverage);
+    NonWorkspaceFiles files = new NonWorkspaceFiles();
+    Optional<Snapshotting> snapshotting = source.as(Snapshotting.class);
+    Optional<Coverage> coverage = snapshotting.flatMap(Snapshotting::coverage);
     if (coverage.isEmpty()) {
-      return rest;
+      return files;
     }
-    long most = SLACK * (spec.limits().diskMb() + 1L) * MEGABYTE;
+    long max = SLACK * (spec.limits().diskMb() + 1L) * MEGABYTE;
     try {
       if (coverage.get().image().isPresent()) {
         Coverage changes = new Coverage(coverage.get().image(), List.of());
-        rest.add(
+        files.add(
             Optional.empty(),
-            pictures.get().capture(CaptureRequest.written(changes).frozen()),
+            snapshotting.get().capture(CaptureRequest.written(changes).frozen()),
             scratch,
-            most);
+            max);
       }
       for (String folder : coverage.get().withoutFolder(spec.workspaceMount()).folders()) {
         Coverage whole = new Coverage(Optional.empty(), List.of(folder));
-        rest.add(
+        files.add(
             Optional.of(folder),
-            pictures.get().capture(CaptureRequest.written(whole).frozen()),
+            snapshotting.get().capture(CaptureRequest.written(whole).frozen()),
             scratch,
-            most);
+            max);
       }
-      return rest;
+      return files;
     } catch (IOException e) {
-      rest.close();
+      files.close();
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
               "the files that sandbox "
@@ -82,15 +82,15 @@ final class NonWorkspaceFiles implements AutoCloseable {
           .sandbox(source.id())
           .exception(e);
     } catch (SandboxException e) {
-      rest.close();
+      files.close();
       throw e;
     }
   }
 
-  private void add(Optional<String> folder, Capture picture, Path scratch, long most)
+  private void add(Optional<String> folder, Capture capture, Path scratch, long max)
       throws IOException {
-    try (picture) {
-      Spool archive = Spool.of(picture.archive(), scratch, most);
+    try (capture) {
+      Spool archive = Spool.of(capture.archive(), scratch, max);
       if (isEmpty(folder, archive)) {
         archive.close();
       } else {
@@ -111,12 +111,12 @@ final class NonWorkspaceFiles implements AutoCloseable {
     if (parts.isEmpty()) {
       return;
     }
-    Snapshotting pictures = fork.as(Snapshotting.class).orElseThrow();
+    Snapshotting snapshotting = fork.as(Snapshotting.class).orElseThrow();
     for (Part part : parts) {
       if (part.folder().isEmpty()) {
-        pictures.restoreChanges(part.archive().read(), TreeLimits.DEFAULT);
+        snapshotting.restoreChanges(part.archive().read(), TreeLimits.DEFAULT);
       } else {
-        pictures.restore("/", part.archive().read(), TreeLimits.DEFAULT);
+        snapshotting.restore("/", part.archive().read(), TreeLimits.DEFAULT);
       }
     }
   }

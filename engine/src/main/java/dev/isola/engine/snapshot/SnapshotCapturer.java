@@ -24,9 +24,9 @@ final class SnapshotCapturer {
   private final Sandbox sandbox;
   private final CaptureProgress progress;
 
-  SnapshotCapturer(Sandbox sandbox, Snapshotting pictures, CaptureProgress progress) {
+  SnapshotCapturer(Sandbox sandbox, Snapshotting snapshotting, CaptureProgress progress) {
     this.sandbox = sandbox;
-    this.snapshotting = pictures;
+    this.snapshotting = snapshotting;
     this.progress = progress;
   }
 
@@ -46,53 +46,57 @@ final class SnapshotCapturer {
    * Stores the content of all files in the snapshot writer, without adding entries to the snapshot.
    */
   Result capture(
-      CaptureRequest wanted, SnapshotWriter taking, Map<String, SnapshotWriter.StagedFile> before) {
-    if (before.isEmpty()) {
-      return captureConsistently(wanted.since(0), taking, Map.of());
+      CaptureRequest request,
+      SnapshotWriter writer,
+      Map<String, SnapshotWriter.StagedFile> previous) {
+    if (previous.isEmpty()) {
+      return captureConsistently(request.since(0), writer, Map.of());
     }
     try {
-      return captureConsistently(wanted, taking, before);
+      return captureConsistently(request, writer, previous);
     } catch (SnapshotArchives.UnknownMarkException moved) {
       // A file that is older than the previous snapshot was moved into the folder.
-      return captureConsistently(wanted.since(0), taking, Map.of());
+      return captureConsistently(request.since(0), writer, Map.of());
     }
   }
 
   private Result captureConsistently(
-      CaptureRequest wanted, SnapshotWriter taking, Map<String, SnapshotWriter.StagedFile> before) {
+      CaptureRequest request,
+      SnapshotWriter writer,
+      Map<String, SnapshotWriter.StagedFile> previous) {
     if (!hasRunningExecutions()) {
-      return captureOnce(wanted.frozen(), taking, before, 0);
+      return captureOnce(request.frozen(), writer, previous, 0);
     }
-    Result first = captureOnce(wanted, taking, before, 0);
+    Result first = captureOnce(request, writer, previous, 0);
     if (first.moment() == 0) {
-      return captureOnce(wanted.frozen(), taking, Map.of(), first.readBytes());
+      return captureOnce(request.frozen(), writer, Map.of(), first.readBytes());
     }
-    Map<String, SnapshotWriter.StagedFile> known = new HashMap<>(before);
-    known.putAll(first.files().byMark());
+    Map<String, SnapshotWriter.StagedFile> staged = new HashMap<>(previous);
+    staged.putAll(first.files().byMark());
     try {
       Result second =
-          captureOnce(wanted.since(first.moment()).frozen(), taking, known, first.readBytes());
+          captureOnce(request.since(first.moment()).frozen(), writer, staged, first.readBytes());
       return new Result(
-          second.files(), second.moment(), second.held(), !before.isEmpty(), second.readBytes());
+          second.files(), second.moment(), second.held(), !previous.isEmpty(), second.readBytes());
     } catch (SnapshotArchives.UnknownMarkException moved) {
-      return captureOnce(wanted.since(0).frozen(), taking, Map.of(), first.readBytes());
+      return captureOnce(request.since(0).frozen(), writer, Map.of(), first.readBytes());
     }
   }
 
   private Result captureOnce(
-      CaptureRequest wanted,
-      SnapshotWriter taking,
-      Map<String, SnapshotWriter.StagedFile> before,
+      CaptureRequest request,
+      SnapshotWriter writer,
+      Map<String, SnapshotWriter.StagedFile> previous,
       long readBefore) {
-    try (Capture picture = snapshotting.capture(wanted)) {
+    try (Capture capture = snapshotting.capture(request)) {
       SnapshotArchives.ArchiveContents read =
-          SnapshotArchives.readArchive(progress.wrap(picture.archive()), taking, before);
-      CaptureResult taken = picture.result();
+          SnapshotArchives.readArchive(progress.wrap(capture.archive()), writer, previous);
+      CaptureResult result = capture.result();
       return new Result(
           read,
-          taken.capturedAt(),
-          taken.frozenFor(),
-          !before.isEmpty(),
+          result.capturedAt(),
+          result.frozenFor(),
+          !previous.isEmpty(),
           readBefore + read.bytes());
     }
   }

@@ -22,11 +22,11 @@ public final class SnapshotImages implements EngineImages {
   private static final String FORCE = "+force";
 
   private final LazySnapshotStore store;
-  private final Instrumentation measured;
+  private final Instrumentation instrumentation;
 
-  public SnapshotImages(LazySnapshotStore store, Instrumentation measured) {
+  public SnapshotImages(LazySnapshotStore store, Instrumentation instrumentation) {
     this.store = store;
-    this.measured = measured;
+    this.instrumentation = instrumentation;
   }
 
   /** Returns the image name of a snapshot. */
@@ -91,19 +91,19 @@ public final class SnapshotImages implements EngineImages {
   public void populate(SandboxSpec spec, Sandbox sandbox, String provider) {
     Optional<String> id = id(spec);
     if (id.isPresent()) {
-      measured.measure(
+      instrumentation.measure(
           EngineOperation.RESTORE, provider, () -> restore(id.get(), spec, sandbox, provider));
     }
   }
 
   private void restore(String id, SandboxSpec spec, Sandbox sandbox, String provider) {
     boolean force = spec.image().filter(SnapshotImages::isForced).isPresent();
-    Snapshotting pictures =
+    Snapshotting snapshotting =
         sandbox
             .as(Snapshotting.class)
             .orElseThrow(() -> Capability.unsupported(provider, "snapshotting"));
-    try (SnapshotReader opened = store.get().open(id)) {
-      new SnapshotRestore(opened, spec, sandbox, pictures).run(force);
+    try (SnapshotReader reader = store.get().open(id)) {
+      new SnapshotRestore(reader, spec, sandbox, snapshotting).run(force);
     }
   }
 }

@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 
 /** Restores the files of a snapshot into a new sandbox. */
 record SnapshotRestore(
-    SnapshotReader opened, SandboxSpec spec, Sandbox sandbox, Snapshotting snapshotting) {
+    SnapshotReader reader, SandboxSpec spec, Sandbox sandbox, Snapshotting snapshotting) {
 
   /**
    * Restores the files.
@@ -26,21 +26,21 @@ record SnapshotRestore(
    * @param force whether to allow an image other than the one that the changes are based on
    */
   void run(boolean force) {
-    Optional<Snapshot.SnapshotCoverage> written = opened.snapshot().coverage();
-    if (written.isEmpty()) {
-      empty(sandbox.files(), opened.snapshot().root());
+    Optional<Snapshot.SnapshotCoverage> coverage = reader.snapshot().coverage();
+    if (coverage.isEmpty()) {
+      empty(sandbox.files(), reader.snapshot().root());
       snapshotting.restore(
-          opened.snapshot().root(), SnapshotArchives.archive(opened), TreeLimits.DEFAULT);
+          reader.snapshot().root(), SnapshotArchives.archive(reader), TreeLimits.DEFAULT);
       return;
     }
-    List<String> folders = written.get().folders();
-    if (written.get().imageDigest().isPresent()) {
+    List<String> folders = coverage.get().folders();
+    if (coverage.get().imageDigest().isPresent()) {
       if (!force) {
-        refuseUnlessSameImage(written.get().imageDigest().get());
+        refuseUnlessSameImage(coverage.get().imageDigest().get());
       }
       snapshotting.restoreChanges(
           SnapshotArchives.archiveExcluding(
-              opened, folders.stream().map(SnapshotRestore::inside).toList()),
+              reader, folders.stream().map(SnapshotRestore::inside).toList()),
           TreeLimits.DEFAULT);
     }
     folders.stream().filter(this::isWanted).forEach(this::restore);
@@ -56,11 +56,11 @@ record SnapshotRestore(
     if (here.equals(Optional.of(digest))) {
       return;
     }
-    String image = opened.snapshot().image().orElse("");
+    String image = reader.snapshot().image().orElse("");
     throw Fault.of(
             ErrorCode.CONFLICT,
             "snapshot "
-                + opened.snapshot().id()
+                + reader.snapshot().id()
                 + " contains changes to image "
                 + image
                 + " with digest "
@@ -68,10 +68,10 @@ record SnapshotRestore(
                 + ", but the sandbox has "
                 + here.map(other -> "digest " + other).orElse("an image whose digest is unknown"),
             "restore that image, or apply the changes to the current image with image snapshot:"
-                + opened.snapshot().id()
+                + reader.snapshot().id()
                 + "+force")
         .sandbox(sandbox.id())
-        .with("snapshot", opened.snapshot().id())
+        .with("snapshot", reader.snapshot().id())
         .with("digest", digest)
         .exception();
   }
@@ -89,13 +89,13 @@ record SnapshotRestore(
     boolean own =
         folder.equals(spec.workspaceMount())
             || snapshotting.coverage().filter(all -> all.folders().contains(folder)).isPresent();
-    return !volume && (own || SnapshotArchives.hasEntriesIn(opened, inside(folder)));
+    return !volume && (own || SnapshotArchives.hasEntriesIn(reader, inside(folder)));
   }
 
   private void restore(String folder) {
     empty(sandbox.files(), folder);
     snapshotting.restore(
-        folder, SnapshotArchives.archiveFolder(opened, inside(folder)), TreeLimits.DEFAULT);
+        folder, SnapshotArchives.archiveFolder(reader, inside(folder)), TreeLimits.DEFAULT);
   }
 
   /** Removes files that come from the image and are not in the snapshot. */

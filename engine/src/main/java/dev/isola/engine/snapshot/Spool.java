@@ -34,7 +34,7 @@ final class Spool implements AutoCloseable {
    *
    * @throws dev.isola.spi.error.LimitExceeded if there are more than {@code max} bytes
    */
-  static Spool of(InputStream in, Path scratch, long most) throws IOException {
+  static Spool of(InputStream in, Path scratch, long max) throws IOException {
     byte[] head = in.readNBytes(IN_MEMORY);
     if (head.length < IN_MEMORY) {
       return new Spool(head, Optional.empty());
@@ -54,10 +54,10 @@ final class Spool implements AutoCloseable {
         while (next.hasRemaining()) {
           file.write(next);
         }
-        if (file.position() > most) {
+        if (file.position() > max) {
           throw Fault.of(
                   ErrorCode.RESOURCE_LIMIT,
-                  "the files of the sandbox exceed " + most + " bytes",
+                  "the files of the sandbox exceed " + max + " bytes",
                   "raise its disk limit, or take a snapshot")
               .exception();
         }

@@ -126,8 +126,8 @@ public final class StartupSequence {
     Command command = startup.start().orElseThrow();
     Exit exit;
     try {
-      for (Optional<Output> piece = running.read(); piece.isPresent(); piece = running.read()) {
-        if (piece.get() instanceof Output.Data data) {
+      for (Optional<Output> chunk = running.read(); chunk.isPresent(); chunk = running.read()) {
+        if (chunk.get() instanceof Output.Data data) {
           output.add(data.bytes().toArray());
         }
       }

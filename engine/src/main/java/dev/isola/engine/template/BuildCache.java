@@ -38,11 +38,11 @@ record BuildCache(SnapshotService snapshots, Path folder, InstantSource clock) {
 
   /** Returns the cached state that covers the most steps with these keys. */
   Optional<Hit> find(List<String> keys) {
-    List<Snapshot> kept = kept().toList();
+    List<Snapshot> cached = cached().toList();
     for (int steps = keys.size(); steps > 0; steps--) {
       String key = keys.get(steps - 1);
       Optional<Snapshot> found =
-          kept.reversed().stream().filter(one -> key.equals(one.tags().get(TAG))).findFirst();
+          cached.reversed().stream().filter(one -> key.equals(one.tags().get(TAG))).findFirst();
       if (found.isPresent()) {
         touch(found.get().id());
         return Optional.of(new Hit(found.get().id(), steps));
@@ -81,7 +81,7 @@ record BuildCache(SnapshotService snapshots, Path folder, InstantSource clock) {
   /** Removes the snapshots that no build has used since {@code moment}; returns their number. */
   int removeUnusedSince(Instant moment) {
     List<String> unused =
-        kept().filter(one -> used(one).isBefore(moment)).map(Snapshot::id).toList();
+        cached().filter(one -> lastUsed(one).isBefore(moment)).map(Snapshot::id).toList();
     unused.forEach(this::remove);
     if (!unused.isEmpty()) {
       GarbageStats _ = snapshots.collect();
@@ -89,11 +89,11 @@ record BuildCache(SnapshotService snapshots, Path folder, InstantSource clock) {
     return unused.size();
   }
 
-  private Stream<Snapshot> kept() {
+  private Stream<Snapshot> cached() {
     return snapshots.list().stream().filter(one -> one.tags().containsKey(TAG));
   }
 
-  private Instant used(Snapshot snapshot) {
+  private Instant lastUsed(Snapshot snapshot) {
     try {
       return Files.getLastModifiedTime(folder.resolve(snapshot.id())).toInstant();
     } catch (IOException unknown) {

@@ -23,7 +23,7 @@ final class BuildLog implements AutoCloseable {
   private long lines;
   private long bytes;
   private boolean full;
-  private boolean over;
+  private boolean closed;
 
   /**
    * @param out the file; each line is written immediately
@@ -51,13 +51,13 @@ final class BuildLog implements AutoCloseable {
 
   /** Writes the last line, even if the log is full. */
   synchronized void end(Level level, String message, Optional<Integer> step) {
-    if (!over) {
+    if (!closed) {
       write(level, message, step);
     }
   }
 
   private void write(Level level, String message, Optional<Integer> step) {
-    if (over) {
+    if (closed) {
       return;
     }
     String bounded =
@@ -79,9 +79,9 @@ final class BuildLog implements AutoCloseable {
   }
 
   /** Waits until line {@code number}, starting at 0, exists or the log is closed. */
-  synchronized boolean await(long number, Duration most) throws InterruptedException {
-    long until = System.nanoTime() + most.toNanos();
-    while (lines <= number && !over) {
+  synchronized boolean await(long number, Duration timeout) throws InterruptedException {
+    long until = System.nanoTime() + timeout.toNanos();
+    while (lines <= number && !closed) {
       long left = (until - System.nanoTime()) / 1_000_000;
       if (left <= 0) {
         return false;
@@ -94,7 +94,7 @@ final class BuildLog implements AutoCloseable {
   /** Closes the log; no line follows. */
   @Override
   public synchronized void close() throws IOException {
-    over = true;
+    closed = true;
     notifyAll();
     out.close();
   }

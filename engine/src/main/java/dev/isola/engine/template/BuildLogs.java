@@ -63,12 +63,12 @@ record BuildLogs(Path folder, InstantSource clock) {
    * @param offset the number of lines to skip
    * @param max the maximum number of lines to return
    */
-  List<BuildLogEntry> read(String build, long offset, long most) {
+  List<BuildLogEntry> read(String build, long offset, long max) {
     List<BuildLogEntry> lines = new ArrayList<>();
     try (BufferedReader in =
         new BufferedReader(new InputStreamReader(Files.newInputStream(file(build)), UTF_8))) {
       String line = in.readLine();
-      for (long number = 0; line != null && lines.size() < most; number++) {
+      for (long number = 0; line != null && lines.size() < max; number++) {
         if (number >= offset) {
           lines.add(BuildLogFormat.read(line));
         }

@@ -67,11 +67,11 @@ record BuildRunner(
         bases.resolve(plan.recipe().base(), words -> log.info(words, Optional.empty()));
     List<String> keys =
         base.key().map(key -> BuildKeys.of(key, plan.recipe().steps())).orElse(List.of());
-    StartedBuild begun = begin(plan, base, keys, log);
+    StartedBuild started = begin(plan, base, keys, log);
     try {
-      Sandbox sandbox = sandboxes.sandbox(begun.id());
+      Sandbox sandbox = sandboxes.sandbox(started.id());
       BuildStepRunner steps = new BuildStepRunner(sandbox, base.defaults(), log, uploads);
-      run(plan.recipe().steps(), begun, steps, keeper(sandbox, keys, log));
+      run(plan.recipe().steps(), started, steps, keeper(sandbox, keys, log));
       log.info("storing the file system as an image", Optional.empty());
       try (InputStream root = sandbox.files().exportTree("/", NOT_IN_IMAGE)) {
         images.add(plan.image(), root);
@@ -83,7 +83,7 @@ record BuildRunner(
           plan.recipe().start().or(base.defaults()::start),
           plan.recipe().ready().or(base.defaults()::ready));
     } finally {
-      destroy(begun.id(), log);
+      destroy(started.id(), log);
     }
   }
 
@@ -93,10 +93,10 @@ record BuildRunner(
   }
 
   private static void run(
-      List<BuildStep> all, StartedBuild begun, BuildStepRunner steps, StepCache keeper) {
+      List<BuildStep> all, StartedBuild started, BuildStepRunner steps, StepCache keeper) {
     for (int index = 0; index < all.size(); index++) {
       BuildStep step = all.get(index);
-      if (index < begun.steps()) {
+      if (index < started.steps()) {
         steps.skip(step, index + 1);
         continue;
       }

@@ -28,14 +28,14 @@ final class BuildScheduler implements AutoCloseable {
   private static final int AT_ONCE = 2;
   private static final int MOST = 100;
   private static final int LONGEST_REASON = 4096;
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration CANCEL_TIMEOUT = Duration.ofSeconds(30);
 
   private final Ledger ledger;
   private final BuildRunner runner;
   private final BuildLogs logs;
   private final InstantSource clock;
   private final Log log;
-  private final Semaphore room = new Semaphore(AT_ONCE, true);
+  private final Semaphore slots = new Semaphore(AT_ONCE, true);
   private final Map<String, Running> running = new ConcurrentHashMap<>();
 
   /** A build of this process that has not ended. */
@@ -102,11 +102,11 @@ final class BuildScheduler implements AutoCloseable {
 
   private void run(BuildEntry entry, BuildRunner.Plan plan, BuildLog output) {
     try {
-      room.acquire();
+      slots.acquire();
       try {
         build(entry, plan, output);
       } finally {
-        room.release();
+        slots.release();
       }
     } catch (SandboxException e) {
       fail(entry, output, words(e), step(e));
@@ -124,9 +124,9 @@ final class BuildScheduler implements AutoCloseable {
       return; // the template was removed
     }
     Failpoint.TEMPLATE_BUILD_RUNNING.reach();
-    Recipe.Defaults made = runner.build(plan, output);
+    Recipe.Defaults defaults = runner.build(plan, output);
     Failpoint.TEMPLATE_IMAGE_MADE.reach();
-    finish(entry, TemplateDocument.write(made));
+    finish(entry, TemplateDocument.write(defaults));
     Failpoint.TEMPLATE_BUILD_FINISHED.reach();
     output.end(Level.INFO, "done", Optional.empty());
   }
@@ -208,16 +208,16 @@ final class BuildScheduler implements AutoCloseable {
   /** Cancels the builds of a template and returns whether all of them have ended. */
   boolean cancel(String template) {
     return cancel(
-        running.values().stream().filter(one -> one.template().equals(template)), PATIENCE);
+        running.values().stream().filter(one -> one.template().equals(template)), CANCEL_TIMEOUT);
   }
 
-  private static boolean cancel(Stream<Running> builds, Duration patience) {
+  private static boolean cancel(Stream<Running> builds, Duration timeout) {
     List<Running> all = builds.toList();
     all.forEach(one -> one.thread().interrupt());
     boolean ended = true;
     try {
       for (Running one : all) {
-        ended &= one.thread().getState() != Thread.State.NEW && one.thread().join(patience);
+        ended &= one.thread().getState() != Thread.State.NEW && one.thread().join(timeout);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -30,14 +30,14 @@ public record TemplateResolver(Function<String, TemplateView> built) {
    * @throws dev.isola.spi.error.InvalidRequest if it also names an image
    * @throws dev.isola.spi.error.NotFound if there is no such template, or it has not been built
    */
-  public SandboxRequest resolve(SandboxRequest order) {
+  public SandboxRequest resolve(SandboxRequest request) {
     Optional<TemplateReference> reference =
-        order.request().template().filter(one -> !one.isResolved());
-    return reference.isEmpty() ? order : resolve(order, reference.get());
+        request.request().template().filter(one -> !one.isResolved());
+    return reference.isEmpty() ? request : resolve(request, reference.get());
   }
 
-  private SandboxRequest resolve(SandboxRequest order, TemplateReference reference) {
-    SandboxSpec spec = order.request().spec();
+  private SandboxRequest resolve(SandboxRequest request, TemplateReference reference) {
+    SandboxSpec spec = request.request().spec();
     if (spec.image().isPresent()) {
       SpecValidation.throwIfInvalid(
           ErrorCode.INVALID_SPEC,
@@ -46,8 +46,8 @@ public record TemplateResolver(Function<String, TemplateView> built) {
     }
     TemplateView template = built.apply(reference.name());
     SandboxSpec complete = complete(spec, template, reference);
-    Startup startup = startup(order.startup(), complete, template);
-    return order.withRequest(order.request().withResolvedSpec(complete)).withStartup(startup);
+    Startup startup = startup(request.startup(), complete, template);
+    return request.withRequest(request.request().withResolvedSpec(complete)).withStartup(startup);
   }
 
   private static SandboxSpec complete(

@@ -69,7 +69,7 @@ public final class TemplateService implements AutoCloseable {
       InternalSandboxes sandboxes,
       SnapshotService snapshots,
       Path folder,
-      String usual,
+      String defaultProvider,
       InstantSource clock,
       Log log) {
     this.ledger = ledger;
@@ -86,7 +86,7 @@ public final class TemplateService implements AutoCloseable {
             new BuildBaseResolver(stored, this::requireBuilt),
             cache,
             uploads::open,
-            usual);
+            defaultProvider);
     builds = new BuildScheduler(ledger, runner, logs, clock, log);
     remains = new TemplateCleanup(ledger, stored, sandboxes, builds, logs, clock, log);
   }
@@ -294,11 +294,11 @@ public final class TemplateService implements AutoCloseable {
   public BuildLogPage log(String template, String build, long offset, int limit) {
     String id = build(template, build).id();
     // Checked before reading, so that the lines are complete if the build has ended.
-    boolean over = !builds.isRunning(id);
-    long whole = builds.log(id).map(BuildLog::lines).orElse(Long.MAX_VALUE);
+    boolean ended = !builds.isRunning(id);
+    long complete = builds.log(id).map(BuildLog::lines).orElse(Long.MAX_VALUE);
     int most = Math.clamp(limit, 1, MOST_LINES);
-    List<BuildLogEntry> lines = logs.read(id, offset, Math.clamp(whole - offset, 0, most));
-    return new BuildLogPage(lines, offset + lines.size(), over && lines.size() < most);
+    List<BuildLogEntry> lines = logs.read(id, offset, Math.clamp(complete - offset, 0, most));
+    return new BuildLogPage(lines, offset + lines.size(), ended && lines.size() < most);
   }
 
   /**
@@ -385,8 +385,8 @@ public final class TemplateService implements AutoCloseable {
   }
 
   /** Removes uploads and cached steps that no build has used for {@code maxAge}. */
-  public void removeUnused(Duration kept) {
-    Instant since = clock.instant().minus(kept);
+  public void removeUnused(Duration maxAge) {
+    Instant since = clock.instant().minus(maxAge);
     try {
       uploads.removeUnusedSince(since);
     } catch (IOException e) {

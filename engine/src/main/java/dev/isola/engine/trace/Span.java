@@ -16,7 +16,7 @@ record Span(
     boolean server,
     long begun,
     long ended,
-    boolean good,
+    boolean succeeded,
     Map<String, String> attributes) {
   private static final int INTERNAL = 1;
   private static final int SERVER = 2;
@@ -35,7 +35,7 @@ record Span(
     json.put("startTimeUnixNano", Long.toString(begun));
     json.put("endTimeUnixNano", Long.toString(ended));
     json.put("attributes", attributes(attributes));
-    json.put("status", good ? Map.of() : Map.of("code", ERROR));
+    json.put("status", succeeded ? Map.of() : Map.of("code", ERROR));
     return json;
   }
 

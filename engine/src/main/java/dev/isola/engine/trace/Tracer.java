@@ -52,19 +52,19 @@ public final class Tracer implements AutoCloseable {
   }
 
   /** Ends the trace that {@link #begin} started; does nothing without one. */
-  public void end(String name, long nanos, boolean good, Map<String, String> attributes) {
+  public void end(String name, long nanos, boolean succeeded, Map<String, String> attributes) {
     TraceContext context = CURRENT.get();
     if (context != null) {
       CURRENT.remove();
-      send(context, name, true, nanos, good, attributes);
+      send(context, name, true, nanos, succeeded, attributes);
     }
   }
 
   /** Records an operation that the calling thread has just completed within its request. */
-  void recordSpan(String name, long nanos, boolean good, Map<String, String> attributes) {
+  void recordSpan(String name, long nanos, boolean succeeded, Map<String, String> attributes) {
     TraceContext context = CURRENT.get();
     if (context != null) {
-      send(context.child(), name, false, nanos, good, attributes);
+      send(context.child(), name, false, nanos, succeeded, attributes);
     }
   }
 
@@ -73,13 +73,13 @@ public final class Tracer implements AutoCloseable {
       String name,
       boolean server,
       long nanos,
-      boolean good,
+      boolean succeeded,
       Map<String, String> attributes) {
-    SpanExporter to = sender;
-    if (to != null && context.sampled()) {
+    SpanExporter exporter = sender;
+    if (exporter != null && context.sampled()) {
       Instant now = clock.instant();
       long ended = now.getEpochSecond() * 1_000_000_000 + now.getNano();
-      to.offer(new Span(context, name, server, ended - nanos, ended, good, attributes));
+      exporter.offer(new Span(context, name, server, ended - nanos, ended, succeeded, attributes));
     }
   }
 

@@ -40,10 +40,10 @@ import java.util.concurrent.TimeUnit;
  */
 public final class UsageMonitor {
   private static final int AT_ONCE = 8;
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
-  private final LiveSandboxes living;
-  private final SandboxRecorder book;
+  private final LiveSandboxes liveSandboxes;
+  private final SandboxRecorder recorder;
   private final EventLog events;
   private final double share;
   private final InstantSource clock;
@@ -55,14 +55,14 @@ public final class UsageMonitor {
    * @param share the share of a limit at which to warn
    */
   public UsageMonitor(
-      LiveSandboxes living,
-      SandboxRecorder book,
+      LiveSandboxes liveSandboxes,
+      SandboxRecorder recorder,
       EventLog events,
       double share,
       InstantSource clock,
       Log log) {
-    this.living = living;
-    this.book = book;
+    this.liveSandboxes = liveSandboxes;
+    this.recorder = recorder;
     this.events = events;
     this.share = share;
     this.clock = clock;
@@ -73,20 +73,20 @@ public final class UsageMonitor {
 
   /** Samples every running sandbox that reports its usage. */
   public void sample() {
-    List<Callable<Optional<Sample>>> looks = new ArrayList<>();
-    List<Sandbox> sandboxes = living.all();
-    sandboxes.forEach(one -> looks.add(() -> sample(one)));
+    List<Callable<Optional<Sample>>> tasks = new ArrayList<>();
+    List<Sandbox> sandboxes = liveSandboxes.all();
+    sandboxes.forEach(one -> tasks.add(() -> sample(one)));
     warned.keySet().retainAll(sandboxes.stream().map(Sandbox::id).toList());
     Map<String, UsageTotals> sums = new TreeMap<>();
-    try (ExecutorService lookers =
+    try (ExecutorService executor =
         Executors.newFixedThreadPool(
             AT_ONCE, Thread.ofVirtual().name("isola-usage-", 0).factory())) {
-      for (Future<Optional<Sample>> looked :
-          lookers.invokeAll(looks, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
-        if (!looked.isCancelled()) {
-          looked
+      for (Future<Optional<Sample>> future :
+          executor.invokeAll(tasks, TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
+        if (!future.isCancelled()) {
+          future
               .get()
-              .ifPresent(seen -> sums.merge(seen.provider(), seen.used(), UsageTotals::plus));
+              .ifPresent(sample -> sums.merge(sample.provider(), sample.used(), UsageTotals::plus));
         }
       }
       last = Map.copyOf(sums);
@@ -106,7 +106,7 @@ public final class UsageMonitor {
     try {
       Optional<UsageReporting> reporting = sandbox.as(UsageReporting.class);
       Optional<SandboxEntry> entry =
-          book.find(sandbox.id()).filter(one -> one.state() == SandboxState.RUNNING);
+          recorder.find(sandbox.id()).filter(one -> one.state() == SandboxState.RUNNING);
       if (reporting.isEmpty() || entry.isEmpty()) {
         return Optional.empty();
       }
@@ -123,15 +123,15 @@ public final class UsageMonitor {
   }
 
   private void warnNearLimits(SandboxEntry entry, Usage usage) {
-    List<NearLimit> nearly =
+    List<NearLimit> nearLimits =
         NearLimit.of(usage, SpecCodec.decode(entry.spec(), entry.id()).spec().limits(), share);
     Set<LimitKind> before = warned.getOrDefault(entry.id(), EnumSet.noneOf(LimitKind.class));
-    for (NearLimit one : nearly) {
+    for (NearLimit one : nearLimits) {
       if (!before.contains(one.resource())) {
         events.append(NewEvent.of(entry.id(), "resourceWarning", text(one), clock.instant()));
       }
     }
-    warned.put(entry.id(), NearLimit.kinds(nearly));
+    warned.put(entry.id(), NearLimit.kinds(nearLimits));
   }
 
   private static String text(NearLimit one) {

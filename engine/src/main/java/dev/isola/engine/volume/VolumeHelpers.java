@@ -110,12 +110,12 @@ final class VolumeHelpers {
                 new VolumeMount(VolumeMount.Type.VOLUME, entry.name(), VolumeFiles.MOUNT, false));
     key.profile().image().ifPresent(spec::image);
     key.profile().user().ifPresent(spec::user);
-    SandboxRequest order =
+    SandboxRequest request =
         SandboxRequest.of(CreateRequest.of(spec.build(), entry.provider()).withTtl(LONGEST))
             .withTenant(entry.tenant())
             .withLabels(Map.of(VolumeMounts.LABEL, entry.id()))
             .withIdleTimeout(IDLE);
-    SandboxId id = sandboxes.create(order).id();
+    SandboxId id = sandboxes.create(request).id();
     helpers.put(key, new HelperSandbox(id, System.nanoTime(), System.nanoTime()));
     Sandbox sandbox = sandboxes.sandbox(id);
     key.profile().user().ifPresent(user -> give(sandbox.files().as(FileUser.rootFor(user)), user));

@@ -65,14 +65,14 @@ public final class VolumeService {
       Ledger ledger,
       ProviderRegistry registry,
       Function<SandboxRequest, Optional<String>> chooser,
-      String usual,
+      String defaultProvider,
       InternalSandboxes sandboxes,
       InstantSource clock,
       Log log) {
     this.ledger = ledger;
     this.registry = registry;
     this.chooser = chooser;
-    this.defaultProvider = usual;
+    this.defaultProvider = defaultProvider;
     this.mounts = new VolumeMounts(ledger);
     this.helpers = new VolumeHelpers(sandboxes, mounts);
     this.clock = clock;
@@ -225,10 +225,10 @@ public final class VolumeService {
    * @throws dev.isola.spi.error.Conflict if a volume is being removed, or volumes are stored by
    *     different providers
    */
-  public SandboxRequest resolve(SandboxRequest order) {
+  public SandboxRequest resolve(SandboxRequest request) {
     String holder = "";
-    for (VolumeEntry entry : mounted(order)) {
-      if (!entry.tenant().equals(order.tenant())) {
+    for (VolumeEntry entry : mounted(request)) {
+      if (!entry.tenant().equals(request.tenant())) {
         throw missing(entry.name());
       }
       if (entry.state() == State.REMOVING) {
@@ -246,23 +246,23 @@ public final class VolumeService {
       }
       holder = holder.isEmpty() ? entry.provider() : holder;
     }
-    boolean auto = order.request().placement().provider().equals(ProviderPreference.AUTO);
+    boolean auto = request.request().placement().provider().equals(ProviderPreference.AUTO);
     return holder.isEmpty() || !auto
-        ? order
-        : order.withRequest(order.request().withProvider(holder));
+        ? request
+        : request.withRequest(request.request().withProvider(holder));
   }
 
   /** Records the provider of volumes whose provider was not known before. */
-  public void recordProvider(SandboxRequest order, String provider) {
-    for (VolumeEntry entry : mounted(order)) {
+  public void recordProvider(SandboxRequest request, String provider) {
+    for (VolumeEntry entry : mounted(request)) {
       if (entry.provider().isEmpty()) {
         ledger.volumes().update(entry.withProvider(provider, clock.instant()));
       }
     }
   }
 
-  private List<VolumeEntry> mounted(SandboxRequest order) {
-    return VolumeMounts.names(order.request().spec())
+  private List<VolumeEntry> mounted(SandboxRequest request) {
+    return VolumeMounts.names(request.request().spec())
         .flatMap(name -> ledger.volumes().findByName(name).stream())
         .toList();
   }
@@ -278,7 +278,7 @@ public final class VolumeService {
               "volume "
                   + seen.name()
                   + " is still "
-                  + word(seen.state())
+                  + lowerCase(seen.state())
                   + ": "
                   + e.fault().problem());
         }
@@ -300,8 +300,8 @@ public final class VolumeService {
         : entry;
   }
 
-  private String chooseProvider(String asked) {
-    String provider = asked.isEmpty() ? defaultProvider : asked;
+  private String chooseProvider(String requested) {
+    String provider = requested.isEmpty() ? defaultProvider : requested;
     SandboxSpec spec =
         SandboxSpec.builder(SandboxId.random(RANDOM))
             .volume(new VolumeMount(VolumeMount.Type.VOLUME, "volume", PROBED_MOUNT, false))
@@ -364,10 +364,10 @@ public final class VolumeService {
 
   private static VolumeView view(VolumeEntry entry) {
     return new VolumeView(
-        entry.id(), entry.name(), entry.provider(), word(entry.state()), entry.createdAt());
+        entry.id(), entry.name(), entry.provider(), lowerCase(entry.state()), entry.createdAt());
   }
 
-  private static String word(State state) {
+  private static String lowerCase(State state) {
     return state.name().toLowerCase(Locale.ROOT);
   }
 }

@@ -131,21 +131,21 @@ class CapacityPoolTest {
         () -> {
           ThreadLocalRandom random = ThreadLocalRandom.current();
           for (int i = 0; i < 20; i++) {
-            Resources asked =
+            Resources requested =
                 Resources.of(0.1 + random.nextInt(40) / 10.0, 1 + random.nextInt(4096));
-            Reservation grant = admission.admit("p", asked);
+            Reservation reservation = admission.admit("p", requested);
             try {
-              if (memory.addAndGet(asked.memoryMb()) > room.memoryMb()
-                  || cpu.addAndGet(asked.milliCpu()) > room.milliCpu()) {
+              if (memory.addAndGet(requested.memoryMb()) > room.memoryMb()
+                  || cpu.addAndGet(requested.milliCpu()) > room.milliCpu()) {
                 broken.add("more was promised than there is");
               }
               Thread.yield();
-              memory.addAndGet(-asked.memoryMb());
-              cpu.addAndGet(-asked.milliCpu());
+              memory.addAndGet(-requested.memoryMb());
+              cpu.addAndGet(-requested.milliCpu());
               served.incrementAndGet();
             } finally {
-              grant.close();
-              grant.close();
+              reservation.close();
+              reservation.close();
             }
           }
         });

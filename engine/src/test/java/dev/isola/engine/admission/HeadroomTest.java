@@ -44,9 +44,9 @@ class HeadroomTest {
     CapacityPool admission = admission(Duration.ZERO);
     List<Reservation> grants = new ArrayList<>();
     for (int i = 0; i < 1000; i++) {
-      Reservation grant = admission.admit("p", DEFAULT);
-      grant.markStarted();
-      grants.add(grant);
+      Reservation reservation = admission.admit("p", DEFAULT);
+      reservation.markStarted();
+      grants.add(reservation);
       machine.set(available(20_000 - 10L * grants.size())); // an idle one takes little
     }
     assertThat(admission.usage().reserved().memoryMb()).isEqualTo(1000 * 1024);

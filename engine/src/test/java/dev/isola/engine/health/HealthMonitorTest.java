@@ -38,7 +38,7 @@ class HealthMonitorTest {
   /** A provider that does not answer until it is let go, deaf to interrupts. */
   private static final class HangingProvider implements Provider {
     final CountDownLatch letGo = new CountDownLatch(1);
-    final AtomicInteger asked = new AtomicInteger();
+    final AtomicInteger requested = new AtomicInteger();
     final AtomicInteger answered = new AtomicInteger();
 
     @Override
@@ -48,7 +48,7 @@ class HealthMonitorTest {
 
     @Override
     public Health health() {
-      asked.incrementAndGet();
+      requested.incrementAndGet();
       boolean interrupted = false;
       while (letGo.getCount() > 0) {
         try {
@@ -108,14 +108,14 @@ class HealthMonitorTest {
           .isEqualTo(
               new Health.Unhealthy(
                   "did not answer within 0.1 s", "check whether its backend hangs"));
-      int rounds = good.asked.get();
-      await().until(() -> good.asked.get() > rounds + 20);
-      assertThat(hanging.asked).as("one question at a time").hasValue(1);
+      int rounds = good.requested.get();
+      await().until(() -> good.requested.get() > rounds + 20);
+      assertThat(hanging.requested).as("one question at a time").hasValue(1);
       assertThat(log.warnings).as("it never was healthy").isEmpty();
 
       hanging.letGo.countDown();
       await().until(() -> of(monitor, "hanging").healthy());
-      assertThat(hanging.asked.get()).as("asked anew, not the late answer").isGreaterThan(1);
+      assertThat(hanging.requested.get()).as("asked anew, not the late answer").isGreaterThan(1);
       assertThat(log.infos).containsExactly("provider hanging is healthy now");
     } finally {
       hanging.letGo.countDown();
@@ -134,8 +134,8 @@ class HealthMonitorTest {
           CompletableFuture.supplyAsync(
               () -> monitor.awaitFirstProbes(known -> isHealthy(known, "hanging")),
               Thread::startVirtualThread);
-      int rounds = good.asked.get();
-      await().until(() -> good.asked.get() > rounds + 20);
+      int rounds = good.requested.get();
+      await().until(() -> good.requested.get() > rounds + 20);
       assertThat(waiting).isNotDone();
       slow.letGo.countDown();
       assertThat(waiting.get(30, TimeUnit.SECONDS)).allMatch(ProviderStatus::healthy);
@@ -155,8 +155,8 @@ class HealthMonitorTest {
     FakeProvider fell = new FakeProvider("fell");
     try (HealthMonitor monitor = start(Map.of("never", never, "fell", fell))) {
       monitor.awaitFirstProbes();
-      int rounds = never.asked.get();
-      await().until(() -> never.asked.get() > rounds + 3);
+      int rounds = never.requested.get();
+      await().until(() -> never.requested.get() > rounds + 3);
       assertThat(log.warnings).isEmpty();
       fell.ill("its daemon ended");
       await().until(() -> !log.warnings.isEmpty());
@@ -178,7 +178,7 @@ class HealthMonitorTest {
     FakeProvider good = new FakeProvider("good");
     providers.put("good", good);
     try (HealthMonitor monitor = start(providers)) {
-      await().until(() -> good.asked.get() > 10);
+      await().until(() -> good.requested.get() > 10);
       assertThat(monitor.awaitFirstProbes().stream().filter(ProviderStatus::healthy)).hasSize(1);
     } finally {
       hanging.letGo.countDown();
@@ -217,7 +217,7 @@ class HealthMonitorTest {
     AtomicInteger before = new AtomicInteger(-1);
     await()
         .pollInterval(Duration.ofMillis(50))
-        .until(() -> before.getAndSet(good.asked.get()) == good.asked.get());
+        .until(() -> before.getAndSet(good.requested.get()) == good.requested.get());
   }
 
   @Test
