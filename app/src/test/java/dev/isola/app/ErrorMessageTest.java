@@ -113,8 +113,8 @@ class ErrorMessageTest {
     fake.health = new Health.Unhealthy("no agent", "build it");
     assertThat(isola().call("run", "true").err())
         .isEqualTo(
-            "isola: no provider may make this sandbox (subprocess: no agent); for subprocess:"
-                + " build it\n");
+            "isola: no provider is eligible for this sandbox (subprocess: no agent); for"
+                + " subprocess: build it\n");
     assertThat(isola().call("run", "--provider", "subprocess", "true").err())
         .isEqualTo("isola: provider subprocess does not work here: no agent; build it\n");
   }

@@ -173,7 +173,7 @@ class EngineTest {
                 assertThat(house.engine.view(ends).state()).isEqualTo(SandboxState.DESTROYED);
                 assertThat(house.engine.view(idle).state()).isEqualTo(SandboxState.DESTROYED);
               });
-      assertThat(house.engine.view(ends).cause()).hasValue("its time was up");
+      assertThat(house.engine.view(ends).cause()).hasValue("it expired");
       assertThat(house.engine.view(idle).cause().orElse("")).startsWith("it was idle");
       assertThat(house.engine.view(renewed).state()).isEqualTo(SandboxState.RUNNING);
       assertThatThrownBy(() -> house.engine.renew(ends, Duration.ofHours(1)))
@@ -182,8 +182,8 @@ class EngineTest {
   }
 
   private static SandboxId idleSoon(EngineFixture house) {
-    SandboxRequest order = order(spec().build()).withIdleTimeout(Duration.ofSeconds(30));
-    return house.engine.create(order).view().id();
+    SandboxRequest sandboxRequest = order(spec().build()).withIdleTimeout(Duration.ofSeconds(30));
+    return house.engine.create(sandboxRequest).view().id();
   }
 
   @Test
@@ -299,7 +299,8 @@ class EngineTest {
             }
           });
       assertThat(house.engine.view(half).state()).isEqualTo(SandboxState.DESTROYED);
-      assertThat(house.engine.view(half).cause().orElse("")).contains("while the sandbox was made");
+      assertThat(house.engine.view(half).cause().orElse(""))
+          .contains("while the sandbox was being created");
       assertThat(house.engine.view(lost).state()).isEqualTo(SandboxState.DESTROYED);
       assertThat(house.engine.view(lost).cause().orElse("")).startsWith("lost: ");
       assertThat(house.registry.get("test").inventory()).isEmpty();
@@ -321,7 +322,8 @@ class EngineTest {
                           .expiresAt(house.clock.instant().minusSeconds(1))
                           .build()));
       assertThat(house.engine.view(half).state()).isEqualTo(SandboxState.DESTROYED);
-      assertThat(house.engine.view(half).cause().orElse("")).contains("while the sandbox was made");
+      assertThat(house.engine.view(half).cause().orElse(""))
+          .contains("while the sandbox was being created");
     }
   }
 

@@ -104,7 +104,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
 
   public final Set<String> volumes = new ConcurrentSkipListSet<>();
   public final AtomicInteger created = new AtomicInteger();
-  public final AtomicInteger asked = new AtomicInteger();
+  public final AtomicInteger requested = new AtomicInteger();
 
   public FakeProvider(String name) {
     this(name, STRENGTH.getOrDefault(name, Isolation.CONTAINER));
@@ -186,7 +186,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
 
   @Override
   public Health health() {
-    asked.incrementAndGet();
+    requested.incrementAndGet();
     return health;
   }
 

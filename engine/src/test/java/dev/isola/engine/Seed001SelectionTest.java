@@ -134,7 +134,8 @@ class Seed001SelectionTest {
                 "firecracker", ErrorCode.SPAWN_FAILED, "KVM said no", house.clock.instant()));
     assertThat(house.log.warnings)
         .containsExactly(
-            "provider firecracker could not make a sandbox: KVM said no; trying the next");
+            "provider firecracker could not create a sandbox: KVM said no; trying the next"
+                + " provider");
   }
 
   @Test
@@ -237,15 +238,15 @@ class Seed001SelectionTest {
       for (int round = 2; round <= 20; round++) {
         turns.release();
         int expected = round;
-        await().until(() -> provider.asked.get() == expected && pauses.size() == expected);
+        await().until(() -> provider.requested.get() == expected && pauses.size() == expected);
       }
       assertThat(pauses).allSatisfy(one -> assertThat(one).isBetween(seconds(27), seconds(33)));
       assertThat(pauses).doesNotHaveDuplicates();
-      int asked = provider.asked.get();
+      int requested = provider.requested.get();
       for (int i = 0; i < 1000; i++) {
         assertThat(monitor.current()).hasSize(1);
       }
-      assertThat(provider.asked).as("what is cached is not asked for").hasValue(asked);
+      assertThat(provider.requested).as("what is cached is not asked for").hasValue(requested);
       assertThat(monitor.current().getFirst().at()).isEqualTo(clock.instant());
     }
   }
@@ -277,12 +278,12 @@ class Seed001SelectionTest {
               () ->
                   assertThat(selector.select(CreateRequest.auto(SPEC), monitor.current()).names())
                       .containsExactly("gvisor"));
-      int asked = firecracker.asked.get();
-      await().until(() -> firecracker.asked.get() > asked + 5);
+      int requested = firecracker.requested.get();
+      await().until(() -> firecracker.requested.get() > requested + 5);
       assertThat(log.warnings)
           .as("said once, however often it is found out")
           .containsExactly(
-              "provider firecracker is unhealthy and not chosen any more: manager unreachable;"
+              "provider firecracker is unhealthy and will not be chosen: manager unreachable;"
                   + " mend firecracker");
 
       firecracker.health = new Health.Healthy("back");
@@ -301,7 +302,7 @@ class Seed001SelectionTest {
     FakeProvider ill = new FakeProvider("firecracker").ill("no KVM");
     FakeClock clock = new FakeClock();
     ProviderStatus broken =
-        ProviderStatus.unavailable("docker", "could not be made", "mend it", clock.instant());
+        ProviderStatus.unavailable("docker", "could not be created", "repair it", clock.instant());
     try (HealthMonitor monitor =
         HealthMonitor.start(
             Map.of("firecracker", ill, "gvisor", new FakeProvider("gvisor")),

@@ -98,16 +98,16 @@ class StartupTest {
     assertThat(house.engine.reserved().reserved()).isEqualTo(Resources.NONE);
   }
 
-  private static SandboxException failure(EngineFixture house, SandboxRequest order) {
-    return catchThrowableOfType(SandboxException.class, () -> house.engine.create(order));
+  private static SandboxException failure(EngineFixture house, SandboxRequest request) {
+    return catchThrowableOfType(SandboxException.class, () -> house.engine.create(request));
   }
 
   /** A client whose create fails. */
   private record Client(Thread thread, CompletableFuture<SandboxException> failed) {
-    static Client creating(EngineFixture house, SandboxRequest order) {
+    static Client creating(EngineFixture house, SandboxRequest request) {
       CompletableFuture<SandboxException> failed = new CompletableFuture<>();
       return new Client(
-          Thread.ofVirtual().start(() -> failed.complete(StartupTest.failure(house, order))),
+          Thread.ofVirtual().start(() -> failed.complete(StartupTest.failure(house, request))),
           failed);
     }
 
@@ -129,9 +129,9 @@ class StartupTest {
   void sandboxIsRunningWhenItsReadyCommandHasSucceeded() throws Exception {
     try (EngineFixture house = house("");
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
-      SandboxRequest order = order(waiting());
-      SandboxId id = order.request().spec().id();
-      Future<CreateResult> create = clients.submit(() -> house.engine.create(order));
+      SandboxRequest request = order(waiting());
+      SandboxId id = request.request().spec().id();
+      Future<CreateResult> create = clients.submit(() -> house.engine.create(request));
       awaitStart();
       assertThat(house.engine.view(id).state()).isEqualTo(SandboxState.CREATING);
       go();
@@ -171,9 +171,9 @@ class StartupTest {
   void failedStartCommandLeavesNothingAndSaysWhy() throws IOException {
     try (EngineFixture house = house("")) {
       Command start = Command.shell("echo hello; echo broken >&2; exit 3");
-      SandboxRequest order =
+      SandboxRequest request =
           order(Startup.NONE.withStart(start).withReady(ready())).withIdempotencyKey("k");
-      SandboxException error = failure(house, order);
+      SandboxException error = failure(house, request);
       assertThat(error.code()).isEqualTo(ErrorCode.INIT_FAILED);
       assertThat(error).hasMessageContaining("start command failed with exit code 3");
       assertThat(error.context())
@@ -182,7 +182,7 @@ class StartupTest {
           .hasEntrySatisfying(
               "output", text -> assertThat(text).contains("hello\n").contains("broken\n"));
       assertNothingIsLeft(house);
-      String cause = house.engine.view(order.request().spec().id()).cause().orElse("");
+      String cause = house.engine.view(request.request().spec().id()).cause().orElse("");
       assertThat(cause).contains("exit code 3").doesNotContain("broken");
 
       go();
@@ -282,13 +282,13 @@ class StartupTest {
   void destroyDuringTheStartupEndsIt() throws Exception {
     try (EngineFixture house = house("");
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
-      SandboxRequest order = order(waiting().withTimeout(Duration.ofMinutes(30)));
-      Future<CreateResult> create = clients.submit(() -> house.engine.create(order));
+      SandboxRequest request = order(waiting().withTimeout(Duration.ofMinutes(30)));
+      Future<CreateResult> create = clients.submit(() -> house.engine.create(request));
       awaitStart();
-      house.engine.destroy(order.request().spec().id(), DestroyOptions.FORCE);
+      house.engine.destroy(request.request().spec().id(), DestroyOptions.FORCE);
       assertThatThrownBy(create::get)
           .hasCauseInstanceOf(Gone.class)
-          .hasMessageContaining("was destroyed while it was made");
+          .hasMessageContaining("was destroyed while it was being created");
       assertNothingIsLeft(house);
     }
   }
@@ -297,9 +297,9 @@ class StartupTest {
   void sandboxThatIsStartingCannotBePaused() throws Exception {
     try (EngineFixture house = house("");
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
-      SandboxRequest order = order(waiting());
-      SandboxId id = order.request().spec().id();
-      Future<CreateResult> create = clients.submit(() -> house.engine.create(order));
+      SandboxRequest request = order(waiting());
+      SandboxId id = request.request().spec().id();
+      Future<CreateResult> create = clients.submit(() -> house.engine.create(request));
       awaitStart();
       assertThatThrownBy(() -> house.engine.pause(id, PauseKind.MEMORY))
           .isInstanceOf(Conflict.class)
@@ -312,8 +312,8 @@ class StartupTest {
   @Test
   void interruptedCreateLeavesNothing() throws Exception {
     try (EngineFixture house = house("")) {
-      SandboxRequest order = order(waiting().withTimeout(Duration.ofMinutes(30)));
-      Client client = Client.creating(house, order);
+      SandboxRequest request = order(waiting().withTimeout(Duration.ofMinutes(30)));
+      Client client = Client.creating(house, request);
       awaitStart();
       client.thread().interrupt();
       assertThat(client.failure().code()).isEqualTo(ErrorCode.CANCELLED);
@@ -351,13 +351,13 @@ class StartupTest {
         () -> Fault.of(ErrorCode.RESOURCE_LIMIT, "no process left", "").exception();
     FakeProvider bubblewrap = new FakeProvider("bubblewrap");
     try (EngineFixture house = new EngineFixture(folder, "", gvisor, bubblewrap)) {
-      SandboxRequest order =
+      SandboxRequest request =
           SandboxRequest.of(CreateRequest.auto(spec().build()))
               .withStartup(Startup.NONE.withStart(start()));
-      assertThat(failure(house, order)).hasMessageContaining("no process left");
+      assertThat(failure(house, request)).hasMessageContaining("no process left");
       assertThat(gvisor.created.get()).isEqualTo(1);
       assertThat(bubblewrap.created.get()).isZero();
-      assertThat(house.engine.view(order.request().spec().id()).state())
+      assertThat(house.engine.view(request.request().spec().id()).state())
           .isEqualTo(SandboxState.DESTROYED);
     }
   }
@@ -375,9 +375,9 @@ class StartupTest {
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
       SandboxId soon = idle(house, Duration.ofSeconds(30));
       SandboxId later = idle(house, Duration.ofSeconds(50));
-      SandboxRequest order = order(waiting()).withIdleTimeout(Duration.ofSeconds(30));
-      SandboxId id = order.request().spec().id();
-      Future<CreateResult> create = clients.submit(() -> house.engine.create(order));
+      SandboxRequest request = order(waiting()).withIdleTimeout(Duration.ofSeconds(30));
+      SandboxId id = request.request().spec().id();
+      Future<CreateResult> create = clients.submit(() -> house.engine.create(request));
       awaitStart();
       int before = rounds.get();
       await().until(() -> rounds.get() >= before + 2);

@@ -79,7 +79,7 @@ class SuspensionFailuresTest {
       make(house, idle, ExpiryAction.DESTROY);
       provider.capabilityFailure = busy();
       house.clock.pass(IDLE.plusSeconds(1));
-      awaitWarning(house, "cannot be suspended and goes on: the agent does not answer");
+      awaitWarning(house, "could not be suspended and keeps running: the agent does not answer");
       provider.capabilityFailure = null;
       assertThat(state(house)).isEqualTo(SandboxState.RUNNING);
       assertThat(output(house, "cat file")).isEqualTo("kept\n");
@@ -96,7 +96,7 @@ class SuspensionFailuresTest {
       make(house, ExpiryAction.DESTROY, ExpiryAction.SNAPSHOT);
       provider.capabilityFailure = busy();
       house.clock.pass(TTL);
-      awaitWarning(house, "cannot be suspended and goes on: the agent does not answer");
+      awaitWarning(house, "could not be suspended and keeps running: the agent does not answer");
       provider.capabilityFailure = null;
       assertThat(house.engine.view(ID).expiresAt())
           .contains(house.clock.instant().plus(Duration.ofMinutes(1)));
@@ -112,7 +112,7 @@ class SuspensionFailuresTest {
       make(house, ExpiryAction.PAUSE, ExpiryAction.DESTROY);
       provider.pauseFailure = busy();
       house.clock.pass(IDLE.plusSeconds(1));
-      awaitWarning(house, "cannot be paused and goes on: the agent does not answer");
+      awaitWarning(house, "could not be paused and keeps running: the agent does not answer");
       await().until(() -> state(house) == SandboxState.RUNNING);
       provider.pauseFailure = null;
       assertThat(output(house, "cat file")).isEqualTo("kept\n");

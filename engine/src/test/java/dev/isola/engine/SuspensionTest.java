@@ -208,7 +208,7 @@ class SuspensionTest {
       said(house, "echo kept > file");
       house.clock.pass(Duration.ofHours(1));
       await().until(() -> state(house) == SandboxState.PAUSED);
-      assertThat(house.engine.view(IDLER).cause().orElse("")).isEqualTo("its time was up");
+      assertThat(house.engine.view(IDLER).cause().orElse("")).isEqualTo("it expired");
       house.clock.pass(Duration.ofDays(30));
       house.restart(() -> {});
       Assertions.assertThatThrownBy(() -> said(house, "cat file")).isInstanceOf(Conflict.class);

@@ -202,7 +202,8 @@ class TemplateServiceTest {
       }
     }
     BuildView build = ready(recipe);
-    assertThat(house.messages(build)).anyMatch(line -> line.contains("goes on without it"));
+    assertThat(house.messages(build))
+        .anyMatch(line -> line.contains("continues without the cache"));
     assertThat(output("cat /unique")).isNotEqualTo(first);
     house.engine.snapshots().list().forEach(one -> house.engine.snapshots().remove(one.id()));
     ready(recipe);
@@ -332,7 +333,7 @@ class TemplateServiceTest {
     }
     assertThat(lines).isBetween(100_000L, 100_005L);
     assertThat(last.subList(last.size() - 2, last.size()))
-        .containsExactly("the log is full: further lines are not kept", "done");
+        .containsExactly("the log is full; further lines are discarded", "done");
   }
 
   @Test

@@ -92,17 +92,19 @@ class VolumeServiceTest {
     assertThatThrownBy(() -> house.engine.volumes().files("", "data", HelperProfile.DEFAULT))
         .isInstanceOf(NotFound.class);
     assertThatThrownBy(() -> create("data")).isInstanceOf(Conflict.class);
-    SandboxRequest order = SandboxRequest.of(CreateRequest.auto(mounting("box1", "data").build()));
-    assertThatThrownBy(() -> house.engine.create(order)).isInstanceOf(NotFound.class);
-    assertThat(house.engine.create(order.withTenant("acme")).view().provider())
+    SandboxRequest request =
+        SandboxRequest.of(CreateRequest.auto(mounting("box1", "data").build()));
+    assertThatThrownBy(() -> house.engine.create(request)).isInstanceOf(NotFound.class);
+    assertThat(house.engine.create(request.withTenant("acme")).view().provider())
         .isEqualTo("bubblewrap");
   }
 
   @Test
   void sandboxGoesToTheProviderThatHasItsVolume() {
     house.engine.volumes().create("", "data", "gvisor");
-    SandboxRequest order = SandboxRequest.of(CreateRequest.auto(mounting("box1", "data").build()));
-    assertThat(house.engine.create(order).view().provider()).isEqualTo("gvisor");
+    SandboxRequest request =
+        SandboxRequest.of(CreateRequest.auto(mounting("box1", "data").build()));
+    assertThat(house.engine.create(request).view().provider()).isEqualTo("gvisor");
     create("other");
     SandboxSpec both =
         mounting("box2", "data")

@@ -98,7 +98,7 @@ class ConfigCommandTest {
     CommandResult called = isola.call("config");
     assertThat(called.code()).isZero();
     assertThat(called.err())
-        .isEqualTo("isola: allow_process does nothing unless floor is process\n");
+        .isEqualTo("isola: allow_process has no effect unless floor is process\n");
   }
 
   @Test

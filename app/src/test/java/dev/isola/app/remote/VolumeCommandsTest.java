@@ -51,7 +51,7 @@ class VolumeCommandsTest {
     assertThat(made.out()).isEqualTo("data\n");
     assertThat(isola("volume", "ls").out()).contains("NAME", "data", "bubblewrap", "available");
     assertThat(isola("volume", "ls", "--json").out()).startsWith("{\"volumes\":[{");
-    assertThat(isola("volume", "create", "data").err()).contains("exists already");
+    assertThat(isola("volume", "create", "data").err()).contains("already exists");
 
     Path tree = Files.createDirectories(folder.resolve("tree/sub"));
     Files.writeString(tree.resolve("file"), "hello\n");

@@ -90,17 +90,17 @@ class AdmissionControlTest {
 
   @Test
   void aPromiseMovesToTheProviderThatMakesTheSandbox() {
-    Reservation grant = control.admit(List.of("east", "crun"), ONE);
-    control.move(grant, "crun");
+    Reservation reservation = control.admit(List.of("east", "crun"), ONE);
+    control.move(reservation, "crun");
     assertThat(control.reserved("east")).isEqualTo(Resources.NONE);
-    control.move(grant, "bubblewrap");
+    control.move(reservation, "bubblewrap");
     assertThat(control.reserved("crun")).isEqualTo(Resources.NONE);
     assertThat(control.reserved("bubblewrap")).isEqualTo(ONE);
     Reservation _ = control.admit(List.of("east"), ONE);
-    assertThatThrownBy(() -> control.move(grant, "east")).isInstanceOf(LimitExceeded.class);
+    assertThatThrownBy(() -> control.move(reservation, "east")).isInstanceOf(LimitExceeded.class);
     assertThat(control.reserved("bubblewrap")).as("the promise stays").isEqualTo(ONE);
-    grant.close();
-    grant.close();
+    reservation.close();
+    reservation.close();
     assertThat(control.usage().reserved()).isEqualTo(Resources.NONE);
     assertThat(control.reserved("east")).isEqualTo(ONE);
   }

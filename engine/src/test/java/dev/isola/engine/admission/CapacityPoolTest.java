@@ -34,8 +34,8 @@ class CapacityPoolTest {
                     .containsEntry("limit", "2048")
                     .containsEntry("actual", "4096"))
         .hasMessage(
-            "the sandbox asks for 4096 MB and 1 cpu, and this installation has 2048 MB and 2 cpu"
-                + " for all; ask for less, or raise admission.memory_mb and admission.cpu");
+            "the sandbox requests 4096 MB and 1 cpu, and this installation has 2048 MB and 2 cpu"
+                + " in total; request less, or raise admission.memory_mb and admission.cpu");
     assertThatThrownBy(() -> admission.admit("p", Resources.of(2.5, 1)))
         .hasMessageContaining("1 MB and 2.5 cpu");
     assertThat(admission.usage().waiting()).isZero();
@@ -49,7 +49,7 @@ class CapacityPoolTest {
       assertThatThrownBy(() -> admission.admit("p", Resources.of(1, 512)))
           .isInstanceOf(LimitExceeded.class)
           .hasMessageContainingAll(
-              "asks for 1 cpu, and 0.5 of 2 cpu that may be promised (admission.cpu) are free",
+              "requests 1 cpu, and 0.5 of 2 cpu (admission.cpu) are free",
               "waited 0 s",
               "destroy a sandbox, ask for less, try later");
       assertThat(admission.usage().waiting()).isZero();
@@ -113,7 +113,7 @@ class CapacityPoolTest {
     await().until(() -> admission.usage().waiting() == 1);
     waiting.interrupt();
     assertThat(waiting.join(Duration.ofSeconds(10))).isTrue();
-    assertThat(thrown.get()).hasMessageContaining("interrupted while waiting for room");
+    assertThat(thrown.get()).hasMessageContaining("interrupted while waiting for capacity");
     assertThat(admission.usage().waiting()).isZero();
   }
 
@@ -131,21 +131,21 @@ class CapacityPoolTest {
         () -> {
           ThreadLocalRandom random = ThreadLocalRandom.current();
           for (int i = 0; i < 20; i++) {
-            Resources asked =
+            Resources requested =
                 Resources.of(0.1 + random.nextInt(40) / 10.0, 1 + random.nextInt(4096));
-            Reservation grant = admission.admit("p", asked);
+            Reservation reservation = admission.admit("p", requested);
             try {
-              if (memory.addAndGet(asked.memoryMb()) > room.memoryMb()
-                  || cpu.addAndGet(asked.milliCpu()) > room.milliCpu()) {
+              if (memory.addAndGet(requested.memoryMb()) > room.memoryMb()
+                  || cpu.addAndGet(requested.milliCpu()) > room.milliCpu()) {
                 broken.add("more was promised than there is");
               }
               Thread.yield();
-              memory.addAndGet(-asked.memoryMb());
-              cpu.addAndGet(-asked.milliCpu());
+              memory.addAndGet(-requested.memoryMb());
+              cpu.addAndGet(-requested.milliCpu());
               served.incrementAndGet();
             } finally {
-              grant.close();
-              grant.close();
+              reservation.close();
+              reservation.close();
             }
           }
         });

@@ -44,9 +44,9 @@ class HeadroomTest {
     CapacityPool admission = admission(Duration.ZERO);
     List<Reservation> grants = new ArrayList<>();
     for (int i = 0; i < 1000; i++) {
-      Reservation grant = admission.admit("p", DEFAULT);
-      grant.markStarted();
-      grants.add(grant);
+      Reservation reservation = admission.admit("p", DEFAULT);
+      reservation.markStarted();
+      grants.add(reservation);
       machine.set(available(20_000 - 10L * grants.size())); // an idle one takes little
     }
     assertThat(admission.usage().reserved().memoryMb()).isEqualTo(1000 * 1024);
@@ -66,7 +66,7 @@ class HeadroomTest {
                     .containsEntry("actual", "256")
                     .containsEntry("free", "188"))
         .hasMessageContainingAll(
-            "needs 256 MB (its limit of 1024 MB, with an overcommit of 4.0)",
+            "needs 256 MB (its limit of 1024 MB divided by the overcommit factor 4.0)",
             "has 188 MB available",
             "admission.memory_overcommit");
   }
@@ -93,7 +93,7 @@ class HeadroomTest {
     machine.set(available(600));
     assertThatThrownBy(() -> admission(Duration.ofMillis(1500)).admit("p", DEFAULT))
         .isInstanceOf(LimitExceeded.class)
-        .hasMessageContainingAll("88 MB available", "the request waited 1 s for that");
+        .hasMessageContainingAll("88 MB available", "the request waited 1 s");
   }
 
   @Test

@@ -269,12 +269,12 @@ class ConfigTest {
         """);
     String at = file + ":";
     String name =
-        " is not a name for an instance: use at most 40 lower-case letters, digits and dashes, such"
+        " is not a valid instance name: use at most 40 lower-case letters, digits and dashes, such"
             + " as docker-east";
     assertThat(problems())
         .containsExactly(
             at
-                + "2: providers.docker-east.type is not a type of provider: dokcer, did you mean"
+                + "2: providers.docker-east.type is not a provider type: dokcer, did you mean"
                 + " 'docker'?; there are bubblewrap, docker, e2b, gvisor, microvmctl, test",
             at
                 + "3: providers names no provider: nameless; an instance with a name of its own"
@@ -381,7 +381,7 @@ class ConfigTest {
             "environment ISOLA_PROVIDERS_NOBODY_KEY: providers names no provider; known:"
                 + " bubblewrap, docker, e2b, gvisor, microvmctl, test",
             "flag --set flor: flor is not a key, did you mean 'floor'?",
-            "flag --set pool: pool stands in the file only",
+            "flag --set pool: pool can be set only in the configuration file",
             at + "1: provider names no provider: gvisr, did you mean 'gvisor'?");
     assertThat(problems).hasSizeGreaterThan(20).noneMatch(one -> one.contains("hunter2"));
     assertThatThrownBy(this::config)
@@ -416,16 +416,16 @@ class ConfigTest {
             one ->
                 assertThat(one)
                     .startsWith(file + ":")
-                    .contains("is not YAML")
+                    .contains("is not valid YAML")
                     .doesNotContain("hunter2"));
     write("floor: vm\nfloor: vm\n");
     assertThat(problems()).singleElement().asString().contains("duplicate key floor");
     write("- a\n- b\n");
-    assertThat(problems()).containsExactly(file + ":1: must hold keys and values, not a list");
+    assertThat(problems()).containsExactly(file + ":1: must contain keys and values, not a list");
     write("a: !!java.io.File [x]\n");
     assertThat(problems()).hasSize(1);
     write("a: &a [x]\nb: &b [*a, *a]\n" + "c: ".repeat(1) + "[".repeat(40) + "]".repeat(40) + "\n");
-    assertThat(problems()).containsExactly(file + ":1: is nested more than 20 deep");
+    assertThat(problems()).containsExactly(file + ":1: is nested deeper than 20 levels");
   }
 
   @Test
@@ -449,8 +449,8 @@ class ConfigTest {
     environment.put("ISOLA_PROVIDER", "local_microvm");
     assertThat(config().warnings())
         .containsExactly(
-            "ISOLA_FLOR is not known and ignored, did you mean ISOLA_FLOOR?",
-            "allow_process does nothing unless floor is process",
+            "ISOLA_FLOR is unknown and ignored, did you mean ISOLA_FLOOR?",
+            "allow_process has no effect unless floor is process",
             "provider is local_microvm, which is not installed");
   }
 

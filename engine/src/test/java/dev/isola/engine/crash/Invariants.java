@@ -157,8 +157,8 @@ final class Invariants {
         }
       }
       case RUNNING, PAUSED, STOPPED -> {
-        boolean asked = !dump.unseen.contains(entry.provider());
-        if (asked && !entry.provider().equals(dump.seen.get(id))) {
+        boolean requested = !dump.unseen.contains(entry.provider());
+        if (requested && !entry.provider().equals(dump.seen.get(id))) {
           broken.add("sandbox " + id + " is written down and " + entry.provider() + " has it not");
         }
       }

@@ -38,7 +38,7 @@ class HealthMonitorTest {
   /** A provider that does not answer until it is let go, deaf to interrupts. */
   private static final class HangingProvider implements Provider {
     final CountDownLatch letGo = new CountDownLatch(1);
-    final AtomicInteger asked = new AtomicInteger();
+    final AtomicInteger requested = new AtomicInteger();
     final AtomicInteger answered = new AtomicInteger();
 
     @Override
@@ -48,7 +48,7 @@ class HealthMonitorTest {
 
     @Override
     public Health health() {
-      asked.incrementAndGet();
+      requested.incrementAndGet();
       boolean interrupted = false;
       while (letGo.getCount() > 0) {
         try {
@@ -106,15 +106,16 @@ class HealthMonitorTest {
       assertThat(of(monitor, "good").healthy()).isTrue();
       assertThat(of(monitor, "hanging").health())
           .isEqualTo(
-              new Health.Unhealthy("did not answer in 0.1 s", "see whether its backend hangs"));
-      int rounds = good.asked.get();
-      await().until(() -> good.asked.get() > rounds + 20);
-      assertThat(hanging.asked).as("one question at a time").hasValue(1);
+              new Health.Unhealthy(
+                  "did not answer within 0.1 s", "check whether its backend hangs"));
+      int rounds = good.requested.get();
+      await().until(() -> good.requested.get() > rounds + 20);
+      assertThat(hanging.requested).as("one question at a time").hasValue(1);
       assertThat(log.warnings).as("it never was healthy").isEmpty();
 
       hanging.letGo.countDown();
       await().until(() -> of(monitor, "hanging").healthy());
-      assertThat(hanging.asked.get()).as("asked anew, not the late answer").isGreaterThan(1);
+      assertThat(hanging.requested.get()).as("asked anew, not the late answer").isGreaterThan(1);
       assertThat(log.infos).containsExactly("provider hanging is healthy now");
     } finally {
       hanging.letGo.countDown();
@@ -133,8 +134,8 @@ class HealthMonitorTest {
           CompletableFuture.supplyAsync(
               () -> monitor.awaitFirstProbes(known -> isHealthy(known, "hanging")),
               Thread::startVirtualThread);
-      int rounds = good.asked.get();
-      await().until(() -> good.asked.get() > rounds + 20);
+      int rounds = good.requested.get();
+      await().until(() -> good.requested.get() > rounds + 20);
       assertThat(waiting).isNotDone();
       slow.letGo.countDown();
       assertThat(waiting.get(30, TimeUnit.SECONDS)).allMatch(ProviderStatus::healthy);
@@ -154,15 +155,15 @@ class HealthMonitorTest {
     FakeProvider fell = new FakeProvider("fell");
     try (HealthMonitor monitor = start(Map.of("never", never, "fell", fell))) {
       monitor.awaitFirstProbes();
-      int rounds = never.asked.get();
-      await().until(() -> never.asked.get() > rounds + 3);
+      int rounds = never.requested.get();
+      await().until(() -> never.requested.get() > rounds + 3);
       assertThat(log.warnings).isEmpty();
       fell.ill("its daemon ended");
       await().until(() -> !log.warnings.isEmpty());
       assertThat(log.warnings)
           .singleElement()
           .asString()
-          .startsWith("provider fell is unhealthy and not chosen any more: its daemon ended");
+          .startsWith("provider fell is unhealthy and will not be chosen: its daemon ended");
       assertThat(log.infos).isEmpty();
     }
   }
@@ -177,7 +178,7 @@ class HealthMonitorTest {
     FakeProvider good = new FakeProvider("good");
     providers.put("good", good);
     try (HealthMonitor monitor = start(providers)) {
-      await().until(() -> good.asked.get() > 10);
+      await().until(() -> good.requested.get() > 10);
       assertThat(monitor.awaitFirstProbes().stream().filter(ProviderStatus::healthy)).hasSize(1);
     } finally {
       hanging.letGo.countDown();
@@ -191,7 +192,8 @@ class HealthMonitorTest {
     try (HealthMonitor monitor = start(Map.of("other", liar, "thrower", thrower))) {
       monitor.awaitFirstProbes();
       assertThat(of(monitor, "thrower").health().toString()).contains("no daemon, and no manners");
-      assertThat(of(monitor, "other").health().toString()).contains("it calls itself liar");
+      assertThat(of(monitor, "other").health().toString())
+          .contains("it reports a different name: liar");
     }
   }
 
@@ -215,7 +217,7 @@ class HealthMonitorTest {
     AtomicInteger before = new AtomicInteger(-1);
     await()
         .pollInterval(Duration.ofMillis(50))
-        .until(() -> before.getAndSet(good.asked.get()) == good.asked.get());
+        .until(() -> before.getAndSet(good.requested.get()) == good.requested.get());
   }
 
   @Test

@@ -137,7 +137,7 @@ class ExpiryPlannerTest {
             .entry();
     assertThat(ExpiryPlanner.plan(List.of(both), NOW, Set.of(ID)))
         .containsExactly(new ExpiryStep.Suspend(both, Reason.EXPIRED, ExpiryAction.SNAPSHOT))
-        .allSatisfy(step -> assertThat(step.cause()).isEqualTo("its time was up"));
+        .allSatisfy(step -> assertThat(step.cause()).isEqualTo("it expired"));
     SandboxEntry idle =
         new Combination(
                 SandboxState.RUNNING,

@@ -58,7 +58,7 @@ class FallbackTest {
     house.get("firecracker").failure = new IllegalStateException("oops");
     assertThatThrownBy(() -> house.place(REQUEST))
         .isInstanceOf(Internal.class)
-        .hasMessageContaining("provider firecracker failed in a way it must not")
+        .hasMessageContaining("provider firecracker violated its contract")
         .hasCauseInstanceOf(IllegalStateException.class);
     assertThat(house.get("gvisor").created).hasValue(0);
   }
@@ -76,7 +76,8 @@ class FallbackTest {
     assertThatThrownBy(() -> PlacementFixture.selfHosted().place(REQUEST))
         .isInstanceOf(ProviderUnavailable.class)
         .hasMessage(
-            "no provider may make this sandbox (there is none); see isola doctor, or ask for less");
+            "no provider is eligible for this sandbox (no provider is installed); run isola doctor,"
+                + " or relax the requirements");
     CreateRequest strong = REQUEST.requiring(Requirements.isolation(Isolation.VM));
     assertThatThrownBy(() -> PlacementFixture.selfHosted("gvisor", "docker").place(strong))
         .isInstanceOf(Unsupported.class)

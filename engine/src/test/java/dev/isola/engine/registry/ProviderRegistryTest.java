@@ -97,7 +97,7 @@ class ProviderRegistryTest {
           .extracting(ProviderStatus::name)
           .containsExactly("broken", NamelessFactory.class.getName());
       assertThat(registry.unavailable().getFirst().health().toString())
-          .contains("could not be made: java.lang.NoClassDefFoundError: com/example/Missing");
+          .contains("could not be created: java.lang.NoClassDefFoundError: com/example/Missing");
       assertThatThrownBy(() -> registry.get("broken"))
           .isInstanceOf(ProviderUnavailable.class)
           .hasMessageContaining("com/example/Missing");
@@ -123,7 +123,8 @@ class ProviderRegistryTest {
                 at++;
                 if (at == 1) {
                   throw new ServiceConfigurationError(
-                      "dev.isola.spi.provider.ProviderFactory: Provider com.example.Gone not found");
+                      "dev.isola.spi.provider.ProviderFactory: Provider com.example.Gone not"
+                          + " found");
                 }
                 if (at > 2) {
                   throw new NoSuchElementException();
@@ -158,7 +159,8 @@ class ProviderRegistryTest {
       assertThat(good.config)
           .isEqualTo(new ProviderConfig(Map.of("socket", "/run/x", "retries", "007")));
       assertThatThrownBy(() -> registry.get("test"))
-          .hasMessage("provider test is turned off by config; set providers.test.enabled: true");
+          .hasMessage(
+              "provider test is disabled by the configuration; set providers.test.enabled: true");
     }
   }
 

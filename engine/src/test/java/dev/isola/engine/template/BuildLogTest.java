@@ -57,7 +57,7 @@ class BuildLogTest {
       log.end(Level.ERROR, "it failed", Optional.of(1));
     }
     assertThat(messages(BuildLog.MOST_LINES - 1, 10))
-        .containsExactly("x", "the log is full: further lines are not kept", "it failed");
+        .containsExactly("x", "the log is full; further lines are discarded", "it failed");
   }
 
   @Test

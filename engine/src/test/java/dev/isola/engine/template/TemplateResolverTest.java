@@ -106,17 +106,18 @@ class TemplateResolverTest {
 
   @Test
   void resolvedOrderIsNotResolvedAgainAndKeepsTheKeyOfTheRequest() {
-    SandboxRequest order = order(Map.of()).withIdempotencyKey("key");
-    SandboxRequest resolved = resolver.resolve(order);
+    SandboxRequest sandboxRequest = order(Map.of()).withIdempotencyKey("key");
+    SandboxRequest resolved = resolver.resolve(sandboxRequest);
     TemplateResolver none =
         new TemplateResolver(
             name -> {
               throw new AssertionError("is looked up twice");
             });
     assertThat(none.resolve(resolved)).isEqualTo(resolved);
-    assertThat(resolved.idempotencyKey()).isEqualTo(order.idempotencyKey());
+    assertThat(resolved.idempotencyKey()).isEqualTo(sandboxRequest.idempotencyKey());
     SandboxRequest other =
-        SandboxRequest.of(order.request().withTemplate(SpecDocument.template("other", Map.of())))
+        SandboxRequest.of(
+                sandboxRequest.request().withTemplate(SpecDocument.template("other", Map.of())))
             .withIdempotencyKey("key");
     assertThat(resolved.idempotencyKey()).isNotEqualTo(other.idempotencyKey());
   }
@@ -125,6 +126,6 @@ class TemplateResolverTest {
   void imageBesideATemplateIsRefused() {
     assertThatExceptionOfType(InvalidRequest.class)
         .isThrownBy(() -> resolved(Map.of("image", "debian:12")))
-        .withMessageContaining("template is given beside image");
+        .withMessageContaining("template cannot be combined with image");
   }
 }
