@@ -59,7 +59,7 @@ class CrashAtEveryFailpointTest {
 
   @ParameterizedTest(name = "{0}, time {1}")
   @MethodSource("moments")
-  void losesNothing(SnapshotFailpoint step, int time) throws Exception {
+  void crashAtAnyFailpointLosesNothing(SnapshotFailpoint step, int time) throws Exception {
     Run run = run(step, time, "plain");
     assertThat(run.status())
         .as("it came to %s: %s", step, run.lines())
@@ -68,7 +68,7 @@ class CrashAtEveryFailpointTest {
   }
 
   @Test
-  void doesAllOfItWhenNobodyKillsIt() throws Exception {
+  void workloadCompletesWithoutACrash() throws Exception {
     Run run = run(SnapshotFailpoint.FILE_SYNCED, 1_000_000, "plain");
     assertThat(run.lines())
         .containsExactly("took new", "restored small", "removing large", "removed", "collected");
@@ -78,7 +78,7 @@ class CrashAtEveryFailpointTest {
 
   /** The control: packs that come after the list that needs them are missed. */
   @Test
-  void findsAStoreThatWritesInTheWrongOrder() throws Exception {
+  void wrongWriteOrderIsDetected() throws Exception {
     Run run = run(SnapshotFailpoint.LIST_KEPT, 1, "late");
     assertThat(run.status()).isEqualTo(STATUS);
     assertThatThrownBy(() -> look(run.lines(), "too late"))

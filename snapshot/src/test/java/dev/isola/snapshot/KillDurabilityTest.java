@@ -30,7 +30,7 @@ class KillDurabilityTest {
   @TempDir Path folder;
 
   @Test
-  void losesNothingThatWasAcknowledged() throws Exception {
+  void killedProcessLosesNoAcknowledgedSnapshot() throws Exception {
     long seed = System.nanoTime();
     Random random = new Random(seed);
     Map<String, String> acknowledged = new HashMap<>();
@@ -44,7 +44,7 @@ class KillDurabilityTest {
 
   /** The control: what was said to be taken and is not there is missed. */
   @Test
-  void missesWhatWasAcknowledgedAndNeverWritten() throws Exception {
+  void missingAcknowledgedSnapshotIsDetected() throws Exception {
     List<String> lines = run(0, "lie");
     assertThat(lines).containsExactly("took nothing 00");
     assertThatThrownBy(() -> believe(lines, new HashMap<>(), "a lie"))

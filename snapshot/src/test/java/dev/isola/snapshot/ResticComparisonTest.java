@@ -39,7 +39,7 @@ class ResticComparisonTest {
   @TempDir Path temporary;
 
   @Test
-  void storesNoMoreThanOneFifthAboveRestic() throws Exception {
+  void storesAtMostTwentyPercentMoreThanRestic() throws Exception {
     if (!Boolean.getBoolean("isola.long")) {
       Assumptions.abort("NOT RUN: a gigabyte is written; run with -Disola.long=true");
     }

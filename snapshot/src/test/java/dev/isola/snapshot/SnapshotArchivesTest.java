@@ -20,7 +20,7 @@ class SnapshotArchivesTest {
 
   /** Content, modes, owners, links, times, attributes: looked at by another program. */
   @Test
-  void aTreeComesBackAsItWas() throws Exception {
+  void restoredTreeEqualsTheOriginal() throws Exception {
     Path source = Files.createDirectory(folder.resolve("source"));
     sh(
         source,
@@ -61,7 +61,7 @@ class SnapshotArchivesTest {
   }
 
   @Test
-  void anArchiveThatWasCutOffIsNoSnapshot() throws Exception {
+  void truncatedArchiveIsRejected() throws Exception {
     Path source = Files.createDirectory(folder.resolve("source"));
     sh(source, "seq 10000 >a && seq 10000 >b");
     byte[] whole = out("tar", "-C", source.toString(), "-c", ".").readAllBytes();

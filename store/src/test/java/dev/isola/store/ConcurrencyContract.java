@@ -27,7 +27,7 @@ abstract class ConcurrencyContract extends LedgerContract {
   }
 
   @Test
-  void ofEightWithOneRevisionExactlyOneWins() throws InterruptedException {
+  void exactlyOneOfEightConcurrentUpdatesSucceeds() throws InterruptedException {
     int rounds = 1000;
     AtomicReference<SandboxEntry> current = new AtomicReference<>(running("cas", b -> b));
     AtomicInteger winners = new AtomicInteger();
@@ -73,7 +73,7 @@ abstract class ConcurrencyContract extends LedgerContract {
   }
 
   @Test
-  void claimsHandOutEachSandboxOnce() throws InterruptedException {
+  void concurrentClaimsReceiveDistinctSandboxes() throws InterruptedException {
     manyRunning("p", SANDBOXES, b -> b.pooled(true));
     AtomicInteger left = new AtomicInteger(SANDBOXES);
     Set<SandboxId> handedOut = ConcurrentHashMap.newKeySet();
@@ -112,7 +112,7 @@ abstract class ConcurrencyContract extends LedgerContract {
   }
 
   @Test
-  void renewalsRaceExpiry() throws InterruptedException {
+  void eitherRenewalOrExpirySucceeds() throws InterruptedException {
     Instant end = NOW.plusSeconds(10);
     Instant renewedEnd = NOW.plusSeconds(1000);
     List<SandboxEntry> all = manyRunning("e", SANDBOXES, b -> b.expiresAt(end));
@@ -202,7 +202,7 @@ abstract class ConcurrencyContract extends LedgerContract {
   }
 
   @Test
-  void touchesOfTheSameSandboxesDoNotBlockEachOther() throws InterruptedException {
+  void concurrentTouchesDoNotDeadlock() throws InterruptedException {
     List<SandboxEntry> all = manyRunning("t", 50, b -> b);
     AtomicInteger tick = new AtomicInteger();
 

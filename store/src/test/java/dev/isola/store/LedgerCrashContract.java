@@ -34,7 +34,7 @@ abstract class LedgerCrashContract extends LedgerContract {
 
   /** The control: a writer that acknowledges first is found out. */
   @Test
-  void acknowledgingBeforeWritingIsCaught() throws IOException, InterruptedException {
+  void earlyAcknowledgementIsDetected() throws IOException, InterruptedException {
     List<String> lost = new ArrayList<>();
     for (int round = 0; round < 10 && lost.isEmpty(); round++) {
       lost.addAll(missing(killAfter("c" + round, "early", 100)));

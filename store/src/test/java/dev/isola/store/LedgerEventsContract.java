@@ -22,7 +22,7 @@ abstract class LedgerEventsContract extends LedgerContract {
   }
 
   @Test
-  void numbersBeginAtOneAndGoOnAfterReopening() {
+  void numbersStartAtOneAndContinueAfterReopening() {
     assertThat(ledger.events().last()).isZero();
     assertThat(ledger.events().after(0, 10)).isEmpty();
 
@@ -53,7 +53,7 @@ abstract class LedgerEventsContract extends LedgerContract {
   }
 
   @Test
-  void atomicallyIsAllOrNothing() {
+  void transactionCommitsAllOrNothing() {
     SandboxEntry entry = running("a", b -> b);
     ledger.atomically(
         parts -> {
@@ -100,7 +100,7 @@ abstract class LedgerEventsContract extends LedgerContract {
   }
 
   @Test
-  void readersMissNothingWhileEightWrite() throws InterruptedException {
+  void readersMissNoEventDuringConcurrentAppends() throws InterruptedException {
     int writers = 8;
     int each = 250;
     AtomicInteger rolledBack = new AtomicInteger();

@@ -45,7 +45,7 @@ abstract class MigrationsContract extends LedgerContract {
   }
 
   @Test
-  void anEmptyOneGetsEveryStepOnce() {
+  void emptyDatabaseGetsEveryMigrationOnce() {
     List<Long> all = Migrations.all().steps().stream().map(s -> (long) s.version()).toList();
     assertThat(versions()).isEqualTo(all);
     reopen();
@@ -53,7 +53,7 @@ abstract class MigrationsContract extends LedgerContract {
   }
 
   @Test
-  void stepsAreNumberedWithoutGaps() {
+  void migrationsAreNumberedWithoutGaps() {
     List<Integer> versions = Migrations.all().steps().stream().map(Migration::version).toList();
     for (int i = 0; i < versions.size(); i++) {
       assertThat(versions.get(i)).isEqualTo(i + 1);
@@ -61,7 +61,7 @@ abstract class MigrationsContract extends LedgerContract {
   }
 
   @Test
-  void everyEarlierSchemaIsBroughtUpToDateWithWhatIsInIt() {
+  void everyEarlierSchemaIsMigratedWithItsData() {
     int last = Migrations.all().steps().getLast().version();
     for (int version = 1; version < last; version++) {
       LedgerConfig older = database.fresh();
@@ -137,7 +137,7 @@ abstract class MigrationsContract extends LedgerContract {
   private static final String OF_SNAPSHOT = "{\"image\":\"snapshot:s1\"}";
 
   @Test
-  void theStateOfTheEngineMovesFromLabelsToColumns() {
+  void engineStateMovesFromLabelsToColumns() {
     LedgerConfig older = database.fresh();
     try (SqlLedger before = Ledgers.open(older, upTo(3))) {
       insert(before, "idle", SandboxState.PAUSED, Map.of(IDLE, "1500", "mine", "1"));
@@ -171,7 +171,7 @@ abstract class MigrationsContract extends LedgerContract {
   }
 
   @Test
-  void whatACallerPutIntoThoseLabelsIsDropped() {
+  void clientValuesInRetiredLabelsAreDropped() {
     LedgerConfig older = database.fresh();
     List<Map<String, String>> planted =
         List.of(
@@ -255,7 +255,7 @@ abstract class MigrationsContract extends LedgerContract {
   }
 
   @Test
-  void textOfAClientDoesNotBecomeAnExpiryAction() {
+  void clientTextDoesNotBecomeAnExpiryAction() {
     LedgerConfig older = database.fresh();
     List<String> specs =
         List.of(
@@ -285,7 +285,7 @@ abstract class MigrationsContract extends LedgerContract {
   }
 
   @Test
-  void aRowThatCannotBeReadIsMarkedAndHidesNoOther() {
+  void unreadableRowIsMarkedAndHidesNoOther() {
     SandboxEntry good = running("good", one -> one);
     running("bad", one -> one.expiresAt(NOW.minusSeconds(5)));
     int _ =
@@ -307,7 +307,7 @@ abstract class MigrationsContract extends LedgerContract {
   }
 
   @Test
-  void aNewerSchemaIsRefusedAndLeft() {
+  void newerSchemaIsRefusedUnchanged() {
     ledger.sandboxes().insert(intent("kept").build());
     ledger.close();
     Ledgers.open(config, andThen("create table later (a text);\n")).close();
@@ -321,7 +321,7 @@ abstract class MigrationsContract extends LedgerContract {
   }
 
   @Test
-  void anEditedStepIsRefused() {
+  void editedMigrationIsRefused() {
     ledger.close();
     Ledgers.open(config, andThen("create table later (a text);\n")).close();
 
@@ -331,7 +331,7 @@ abstract class MigrationsContract extends LedgerContract {
   }
 
   @Test
-  void aStepThatFailsLeavesTheSchemaBefore() {
+  void failedMigrationIsRolledBack() {
     ledger.sandboxes().insert(intent("kept").build());
     ledger.close();
 

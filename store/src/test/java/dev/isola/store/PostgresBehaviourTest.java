@@ -72,7 +72,7 @@ class PostgresBehaviourTest {
   }
 
   @Test
-  void aCommitIsOnDiskBeforeItReturns() {
+  void commitIsSynchronous() {
     // The server of the tests has it off.
     String setting =
         ledger
@@ -88,7 +88,7 @@ class PostgresBehaviourTest {
   }
 
   @Test
-  void failuresHaveTheTypeOfTheirCauseAndNoValues() {
+  void failuresHaveSpecificTypesAndNoValues() {
     assertThat(failing("53100")).isInstanceOf(LimitExceeded.class);
     assertThat(failing("53100").code()).isEqualTo(ErrorCode.DISK_FULL);
     assertThat(failing("53300").code()).isEqualTo(ErrorCode.RESOURCE_LIMIT);
@@ -102,7 +102,7 @@ class PostgresBehaviourTest {
   }
 
   @Test
-  void aWrongPasswordHostDatabaseOrUrlIsClearAndNotShown() {
+  void wrongConnectionSettingsAreReportedWithoutSecrets() {
     String url = server().url();
     assertThatExceptionOfType(ProviderUnavailable.class)
         .isThrownBy(() -> open(url.replaceFirst("postgres$", "nothere"), "postgres", "x"))
@@ -121,7 +121,7 @@ class PostgresBehaviourTest {
   }
 
   @Test
-  void aSchemaOfAnotherProgramIsLeftAlone() throws SQLException {
+  void schemaOfAnotherProgramIsRefusedUnchanged() throws SQLException {
     LedgerConfig foreign = database.fresh();
     String schema = PostgresTestDatabase.schema(foreign);
     PostgresTestDatabase.execute("create schema " + schema);
@@ -137,7 +137,7 @@ class PostgresBehaviourTest {
   }
 
   @Test
-  void serversThatStartTogetherMakeOneSchema() throws InterruptedException {
+  void concurrentStartsCreateOneSchema() throws InterruptedException {
     LedgerConfig shared = database.fresh();
     List<Long> last =
         LedgerContract.inThreads(
@@ -165,7 +165,7 @@ class PostgresBehaviourTest {
   }
 
   @Test
-  void aSchemaHasOneOwner() {
+  void schemaHasOneOwner() {
     assertThatExceptionOfType(Conflict.class)
         .isThrownBy(() -> Ledgers.open(config))
         .withMessageContaining("another Isola server")
@@ -178,7 +178,7 @@ class PostgresBehaviourTest {
   }
 
   @Test
-  void whoLostItsConnectionsAndWasFollowedByAnotherWritesNoMore() throws SQLException {
+  void replacedOwnerCannotWrite() throws SQLException {
     ledger.settings().put("a", "b", "ours");
     cutOff();
     try (Ledger next = Ledgers.open(config)) {
@@ -199,7 +199,7 @@ class PostgresBehaviourTest {
   }
 
   @Test
-  void aDeadlockIsTriedAgain() throws InterruptedException {
+  void deadlockIsRetried() throws InterruptedException {
     ledger.settings().put("a", "one", "0");
     ledger.settings().put("a", "two", "0");
     // The server looks for deadlocks after a second: the deadline has to be longer.
@@ -241,7 +241,7 @@ class PostgresBehaviourTest {
   }
 
   @Test
-  void aWriteThatWaitsTooLongEndsAndWritesNothing() throws InterruptedException {
+  void writePastItsDeadlineWritesNothing() throws InterruptedException {
     CountDownLatch holding = new CountDownLatch(1);
     CountDownLatch letGo = new CountDownLatch(1);
     Thread holder =
@@ -287,7 +287,7 @@ class PostgresBehaviourTest {
   }
 
   @Test
-  void closedIsSaid() {
+  void closedLedgerIsReported() {
     ledger.close();
     ledger.close();
     assertThatExceptionOfType(ProviderUnavailable.class)

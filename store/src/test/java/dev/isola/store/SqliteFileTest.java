@@ -73,7 +73,7 @@ class SqliteFileTest {
   }
 
   @Test
-  void onlyTheOwnerReadsIt() throws IOException {
+  void fileIsReadableByItsOwnerOnly() throws IOException {
     Path inner = folder.resolve("made/here");
     try (Ledger ledger = Ledgers.open(LedgerConfig.sqlite(inner))) {
       ledger.settings().put("a", "b", "c");
@@ -89,13 +89,13 @@ class SqliteFileTest {
   }
 
   @Test
-  void aTextFileIsForeign() throws IOException {
+  void textFileIsRefused() throws IOException {
     Files.writeString(file, "my diary, volume three\n".repeat(100), UTF_8);
     assertRefused(Conflict.class, "not a SQLite database");
   }
 
   @Test
-  void aDatabaseOfAnotherProgramIsForeign() throws IOException, SQLException {
+  void databaseOfAnotherProgramIsRefused() throws IOException, SQLException {
     try (Connection other = DriverManager.getConnection("jdbc:sqlite:" + file)) {
       Sql.update(other, "create table theirs (a text)");
       Sql.update(other, "insert into theirs values ('precious')");
@@ -104,7 +104,7 @@ class SqliteFileTest {
   }
 
   @Test
-  void aFolderOfThatNameIsForeign() throws IOException {
+  void folderOfThatNameIsRefused() throws IOException {
     Files.createDirectory(file);
     assertThatExceptionOfType(Conflict.class)
         .isThrownBy(() -> Ledgers.open(LedgerConfig.sqlite(folder)))
@@ -112,13 +112,13 @@ class SqliteFileTest {
   }
 
   @Test
-  void anEmptyFileIsDamaged() throws IOException {
+  void emptyFileIsDamaged() throws IOException {
     Files.createFile(file);
     assertRefused(Internal.class, "only 0 bytes");
   }
 
   @Test
-  void aTruncatedFileIsDamaged() throws IOException {
+  void truncatedFileIsDamaged() throws IOException {
     fill();
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
       channel.truncate(channel.size() / 2 + 100);
@@ -127,7 +127,7 @@ class SqliteFileTest {
   }
 
   @Test
-  void aTornPageIsDamagedWhereverItIs() throws IOException {
+  void tornPageIsDetectedAnywhere() throws IOException {
     fill();
     byte[] whole = Files.readAllBytes(file);
     int pages = whole.length / 4096;
@@ -151,7 +151,7 @@ class SqliteFileTest {
   }
 
   @Test
-  void aTornFileWithALogBesideItIsLeftWithItsLog() throws IOException {
+  void tornFileIsLeftWithItsWriteAheadLog() throws IOException {
     Path copy = folder.resolve("copy");
     Files.createDirectory(copy);
     try (Ledger ledger = Ledgers.open(LedgerConfig.sqlite(folder))) {
@@ -188,7 +188,7 @@ class SqliteFileTest {
   }
 
   @Test
-  void aHalfMadeFileIsMadeAgain() throws IOException {
+  void incompleteFileIsCreatedAgain() throws IOException {
     Files.write(folder.resolve("ledger.db.new"), ByteBuffer.allocate(5000).array());
     Files.writeString(folder.resolve("ledger.db.new-journal"), "half");
     fill();

@@ -57,7 +57,7 @@ class SqliteNativeTest {
   }
 
   @Test
-  void theLibraryIsUnpackedOnceIntoAFolderOfOurs() throws IOException, InterruptedException {
+  void libraryIsExtractedOnceToTheLedgerFolder() throws IOException, InterruptedException {
     assertThat(killed()).isEqualTo(7);
     assertThat(names(temporary)).isEmpty();
     assertThat(names(data)).containsExactly(System.mapLibraryName("sqlitejdbc"));
@@ -75,7 +75,7 @@ class SqliteNativeTest {
 
   /** The control: left to itself, the driver leaves it there. */
   @Test
-  void withoutThatTheDriverLittersTheTemporaryFolder() throws IOException, InterruptedException {
+  void driverAloneLeavesFilesInTheTemporaryFolder() throws IOException, InterruptedException {
     assertThat(killed("-Dorg.sqlite.lib.path=" + temporary.resolve("none"))).isEqualTo(7);
     assertThat(names(temporary)).isNotEmpty();
   }

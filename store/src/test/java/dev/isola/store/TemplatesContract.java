@@ -40,7 +40,7 @@ abstract class TemplatesContract extends LedgerContract {
   }
 
   @Test
-  void templatesAreWrittenChangedAndRemoved() {
+  void templatesAreInsertedUpdatedAndRemoved() {
     TemplateEntry first = template("a", List.of("web", "web:v1", "odd\tname\\"));
     assertThat(ledger.templates().insert(first)).isTrue();
     assertThat(ledger.templates().insert(template("a", List.of("other")))).isFalse();
@@ -62,7 +62,7 @@ abstract class TemplatesContract extends LedgerContract {
   }
 
   @Test
-  void buildsAreWrittenChangedAndRemoved() {
+  void buildsAreInsertedUpdatedAndRemoved() {
     assertThat(ledger.templates().insert(build("2", "a", 2))).isTrue();
     assertThat(ledger.templates().insert(build("1", "a", 1))).isTrue();
     assertThat(ledger.templates().insert(build("1", "b", 9))).isFalse();
@@ -86,7 +86,7 @@ abstract class TemplatesContract extends LedgerContract {
   }
 
   @Test
-  void aTemplateIsRemovedWithItsBuilds() {
+  void removingATemplateRemovesItsBuilds() {
     assertThat(ledger.templates().insert(template("a", List.of("web")))).isTrue();
     assertThat(ledger.templates().insert(build("1", "a", 1))).isTrue();
     assertThat(ledger.templates().insert(build("2", "b", 2))).isTrue();

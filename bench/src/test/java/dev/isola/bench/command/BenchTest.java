@@ -48,14 +48,14 @@ class BenchTest {
   }
 
   @Test
-  void helpAndCompletionOfACloneHaveIt() {
+  void helpAndCompletionIncludeBench() {
     assertThat(call("help").out()).contains("  bench ");
     assertThat(call("help", "bench").out()).contains("--against");
     assertThat(call("completion").out()).contains("--docker-host");
   }
 
   @Test
-  void wrongWordsAreNamedWithTheKnownOnes() {
+  void unknownNamesAreReportedWithTheKnownOnes() {
     assertThat(call("bench").err())
         .isEqualTo(
             "isola: no benchmark is named; known: create, warm, exec, files, flood, density, api,"
@@ -80,7 +80,7 @@ class BenchTest {
 
   /** The fake's sandbox has no /bin/true: it is measured against and found absent. */
   @Test
-  void whoCannotTakePartIsNamedInTheReport() {
+  void skippedSubjectsAreReported() {
     Called called =
         call(
             "bench",
@@ -105,7 +105,7 @@ class BenchTest {
   }
 
   @Test
-  void itIsATableOtherwise() {
+  void defaultOutputIsATable() {
     Called called = call("bench", "exec", "--against", "processbuilder", "--n", "1");
     assertThat(called.out())
         .startsWith("BENCHMARK ")
@@ -116,7 +116,7 @@ class BenchTest {
 
   /** Peers that do not run are named, also those that are installed without an engine. */
   @Test
-  void peersThatAreNotThereAreNotRun() {
+  void unavailablePeersAreNotRun() {
     Called called =
         call(
             "bench",
@@ -139,7 +139,7 @@ class BenchTest {
   }
 
   @Test
-  void manyAtOnceAreMadeAskedAndRemoved() {
+  void densityCreatesQueriesAndDestroysManySandboxes() {
     Called called =
         call(
             List.of(new TestProviderFactory(), fake), "bench", "density", "--count", "3", "--json");
@@ -152,7 +152,7 @@ class BenchTest {
   }
 
   @Test
-  void creationIsTimedToTheFirstResultAndDestructionBesideIt() {
+  void creationAndDestructionAreTimedSeparately() {
     Called called =
         call(
             List.of(new TestProviderFactory()),

@@ -34,7 +34,7 @@ class SnapshotDocumentTest {
   }
 
   @Test
-  void aSnapshotOfFilesIsWrittenAndReadAsBefore() throws IOException {
+  void folderSnapshotFormatIsStable() throws IOException {
     isTheTextOf(
         new Snapshot(
             "abc",
@@ -57,7 +57,7 @@ class SnapshotDocumentTest {
   }
 
   @Test
-  void aSnapshotOfEverythingIsWrittenAndReadAsBefore() throws IOException {
+  void fullSnapshotFormatIsStable() throws IOException {
     isTheTextOf(
         new Snapshot(
             "abc",
@@ -83,7 +83,7 @@ class SnapshotDocumentTest {
   }
 
   @Test
-  void whatIsNotASnapshotIsRefused() {
+  void malformedDocumentIsRejected() {
     assertThatThrownBy(() -> SnapshotDocument.read("{".getBytes(UTF_8)))
         .isInstanceOf(IOException.class);
     assertThatThrownBy(() -> SnapshotDocument.read("{}".getBytes(UTF_8)))

@@ -100,7 +100,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void anEngineThatIsNotThereIsUnreachableWithARemedy() throws Exception {
+  void missingEngineIsUnreachableWithARemedy() throws Exception {
     try (TemporaryFolder data = TemporaryFolder.create("isola-data-");
         Provider provider =
             new DockerProviderFactory()
@@ -127,7 +127,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void aSilentEngineIsGivenUpAtTheDeadline() throws Exception {
+  void silentEngineTimesOut() throws Exception {
     try (StubEngine stub = new StubEngine(line -> StubEngine.SILENCE);
         EngineHttp http = client(stub)) {
       assertThatThrownBy(() -> http.send(EngineRequest.get("/version"), Deadline.in(SHORT)))
@@ -141,7 +141,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void anEngineThatStopsInTheMiddleOfAnAnswerIsGivenUpToo() throws Exception {
+  void stalledResponseTimesOut() throws Exception {
     String half = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf";
     try (StubEngine stub = new StubEngine(line -> half);
         EngineHttp http = client(stub)) {
@@ -152,7 +152,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void whatDoesNotSpeakHttpIsNoEngine() throws Exception {
+  void nonHttpServiceIsRejected() throws Exception {
     for (String garbage :
         new String[] {
           "SSH-2.0-OpenSSH\r\n",
@@ -172,7 +172,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void anAnswerWithoutEndIsNotReadWithoutEnd() throws Exception {
+  void endlessResponseIsLimited() throws Exception {
     String chunk = "100000\r\n" + "x".repeat(1 << 20) + "\r\n";
     String endless = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk.repeat(20);
     try (StubEngine stub = new StubEngine(line -> endless);
@@ -184,7 +184,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void chunksAreReadAndConnectionsKept() throws Exception {
+  void chunkedResponsesKeepTheConnection() throws Exception {
     String chunked =
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n";
     try (StubEngine stub = new StubEngine(line -> chunked);
@@ -197,7 +197,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void anAnswerWithoutALengthGoesToTheEndAndItsConnectionIsNotKept() throws Exception {
+  void responseWithoutLengthEndsTheConnection() throws Exception {
     String whole = "HTTP/1.0 200 OK\r\n\r\nall there is" + StubEngine.CLOSE;
     try (StubEngine stub =
             new StubEngine(
@@ -210,7 +210,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void aConnectionThatTheEngineClosedMeanwhileIsNotUsed() throws Exception {
+  void staleConnectionIsNotReused() throws Exception {
     String closing = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" + StubEngine.CLOSE;
     try (StubEngine stub =
             new StubEngine(
@@ -223,7 +223,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void whatIsNotJsonIsToldAndNothingIsMade() throws Exception {
+  void malformedResponseIsReportedAndCreatesNothing() throws Exception {
     with(
         working(line -> when(line, "GET /info", StubEngine.response(200, "<html>"))),
         (provider, stub) -> {
@@ -236,7 +236,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void theEnginesOwnWordsReachTheCaller() throws Exception {
+  void engineErrorMessageReachesTheCaller() throws Exception {
     with(
         working(
             line ->
@@ -254,7 +254,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void aFullEngineIsALimitAndNotAFault() throws Exception {
+  void fullEngineDiskIsReportedAsDiskFull() throws Exception {
     with(
         working(
             line ->
@@ -270,7 +270,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void anImageThatCannotBeFetchedIsNotFound() throws Exception {
+  void failedPullIsImageNotFound() throws Exception {
     String progress =
         "{\"status\":\"Pulling\"}\r\n"
             + "{\"errorDetail\":{\"message\":\"denied\"},\"error\":\"denied\"}\r\n";
@@ -291,7 +291,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void anImageThatTakesTooLongSaysHowFarItIs() throws Exception {
+  void slowPullReportsItsProgress() throws Exception {
     String progress =
         """
         HTTP/1.1 200 OK\r
@@ -312,7 +312,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void anEngineThatHangsWhileMakingIsCleanedUpAfterOrToldAsUnknown() throws Exception {
+  void hangingCreateIsCleanedUpOrReportedAsUnknown() throws Exception {
     with(
         working(line -> when(line, "POST /containers/create", StubEngine.SILENCE)),
         (provider, stub) ->
@@ -322,7 +322,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void somebodyElsesContainerOfThatNameIsLeftAlone() throws Exception {
+  void foreignContainerOfTheSameNameIsNotTouched() throws Exception {
     with(
         working(
             line ->
@@ -339,7 +339,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void anEngineThatIgnoresTheFilterDoesNotShowUsWhatIsNotOurs() throws Exception {
+  void foreignContainersAreIgnoredIfTheEngineIgnoresTheFilter() throws Exception {
     String foreign =
         "[{\"Id\": \"0123456789ab\", \"Names\": [\"/x\"], \"State\": \"running\", \"Created\": 1,"
             + " \"Labels\": {\"dev.isola.instance\": \"another\", \"dev.isola.sandbox\":"
@@ -354,7 +354,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void kataAndGvisorSayWhatIsMissing() throws IOException {
+  void kataAndGvisorReportTheMissingRuntime() throws IOException {
     try (StubEngine stub = new StubEngine(working(line -> ""));
         TemporaryFolder data = TemporaryFolder.create("isola-data-")) {
       for (ProviderFactory factory :

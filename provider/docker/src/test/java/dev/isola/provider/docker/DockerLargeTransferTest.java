@@ -109,7 +109,7 @@ class DockerLargeTransferTest {
   }
 
   @Test
-  void outputWithoutEnd() {
+  void largeOutputUsesConstantMemory() {
     long seen = 0;
     try (Execution execution = sandbox.start(Command.shell("head -c " + OUTPUT + " /dev/zero"))) {
       long next = OUTPUT / ATTEMPTS;
@@ -126,7 +126,7 @@ class DockerLargeTransferTest {
   }
 
   @Test
-  void aLargeFileInAndOut() throws IOException {
+  void largeFileUsesConstantMemory() throws IOException {
     sandbox.files().write("large", new Zeros(FILE, this::look), WriteOptions.DEFAULT);
     try (InputStream in = sandbox.files().read("large", ReadRange.ALL)) {
       in.skipNBytes(FILE / 2);
@@ -136,7 +136,7 @@ class DockerLargeTransferTest {
   }
 
   @Test
-  void manyFilesInAndOut() throws IOException {
+  void manyFilesUseConstantMemory() throws IOException {
     sandbox.run(
         Command.shell(
             "mkdir many && cd many && i=0; while [ $i -lt "

@@ -49,7 +49,7 @@ class EndedContainerTest {
   }
 
   @Test
-  void whoCannotBeReachedBecauseItEndedIsAbsent() {
+  void endedContainerIsReportedAsAbsent() {
     assertThatThrownBy(() -> open(StubEngine.SILENCE, inspected(false)))
         .isInstanceOf(AgentAbsentException.class)
         .hasMessageContaining("has ended");
@@ -64,7 +64,7 @@ class EndedContainerTest {
   }
 
   @Test
-  void whoRunsAndCannotBeReachedIsNotSaidToHaveEnded() {
+  void unreachableRunningContainerIsNotReportedAsEnded() {
     assertThatThrownBy(() -> open(StubEngine.SILENCE, inspected(true)))
         .isNotInstanceOf(AgentAbsentException.class)
         .isInstanceOf(IOException.class)
@@ -81,7 +81,7 @@ class EndedContainerTest {
   }
 
   @Test
-  void withNoTimeLeftNothingIsAsked() throws IOException {
+  void noRequestIsSentAfterTheDeadline() throws IOException {
     try (StubEngine stub = new StubEngine(line -> StubEngine.response(200, "{}"));
         EngineHttp http = new EngineHttp(stub.address())) {
       Deadline over = Deadline.in(Duration.ZERO);
@@ -145,7 +145,7 @@ class EndedContainerTest {
    * with gVisor. Then the engine tells of the end.
    */
   @Test
-  void whoAttachesToOneThatEndsMeanwhileFindsNone() throws IOException {
+  void attachToAnEndingContainerFindsNone() throws IOException {
     String died =
         "{\"Action\": \"die\", \"Actor\": {\"Attributes\": {" + LABELS + ", \"name\": \"x\"}}}\n";
     CountDownLatch greeting = new CountDownLatch(1);
@@ -165,7 +165,7 @@ class EndedContainerTest {
 
   /** The engine takes the exec, and says in words, where the agent should speak, that it failed. */
   @Test
-  void theEnginesWordsAreNotTakenForTheAgents() throws IOException {
+  void engineErrorTextIsNotParsedAsAgentData() throws IOException {
     String command = "cannot exec in a stopped container\r\n";
     String frame = "\1\0\0\0\0\0\0" + (char) command.length() + command;
     AtomicBoolean told = new AtomicBoolean();

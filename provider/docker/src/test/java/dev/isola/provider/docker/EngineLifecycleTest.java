@@ -58,7 +58,7 @@ class EngineLifecycleTest {
   }
 
   @Test
-  void whatIsRemovedBehindOurBackIsGoneWithinAMoment() {
+  void externallyRemovedContainerIsNoticedAtOnce() {
     try (EngineApi somebody = SharedEngine.client();
         TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(SharedEngine.host(), data)) {
@@ -84,7 +84,7 @@ class EngineLifecycleTest {
   }
 
   @Test
-  void anEngineThatStopsEndsItsSandboxesAndSaysSoWhenItIsBack() throws IOException {
+  void engineRestartEndsItsSandboxes() throws IOException {
     try (TestContainerEngine own = TestContainerEngine.docker(false);
         TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(own, data)) {
@@ -110,7 +110,7 @@ class EngineLifecycleTest {
   }
 
   @Test
-  void nothingIsLeftOfAnEngineOfTheTestsOwn() {
+  void testEngineLeavesNothing() {
     TestContainerEngine own = TestContainerEngine.docker(false);
     assertThat(own.leftovers()).as("the control: while it runs it is seen").isNotEmpty();
     own.close();

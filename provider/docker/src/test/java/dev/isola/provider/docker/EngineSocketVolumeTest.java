@@ -32,7 +32,7 @@ class EngineSocketVolumeTest {
   }
 
   @Test
-  void aVolumeThatNamesItIsRefusedBeforeAnythingIsAsked() throws IOException {
+  void engineSocketVolumeIsRefusedBeforeAnyRequest() throws IOException {
     try (StubEngine stub =
             new StubEngine(line -> StubEngine.response(500, "{\"message\": \"it was asked\"}"));
         TemporaryFolder data = TemporaryFolder.create("isola-data-");

@@ -124,7 +124,7 @@ class EngineTlsTest {
   }
 
   @Test
-  void whoIsKnownIsAnsweredWithKeysOfEitherForm() throws IOException {
+  void trustedClientConnectsWithEitherKeyFormat() throws IOException {
     try (SSLServerSocket server = server()) {
       for (String known : new String[] {"client", "older"}) {
         try (EngineHttp http = new EngineHttp(address(server, known))) {
@@ -139,7 +139,7 @@ class EngineTlsTest {
   }
 
   @Test
-  void aServerOfAnotherAuthorityIsNotTrusted() throws IOException {
+  void serverOfAnotherAuthorityIsRejected() throws IOException {
     try (SSLServerSocket server = server();
         EngineHttp http = new EngineHttp(address(server, "stranger"))) {
       assertThatThrownBy(() -> http.send(EngineRequest.get("/info"), Deadline.in(PATIENCE)))
@@ -149,7 +149,7 @@ class EngineTlsTest {
   }
 
   @Test
-  void aClientOfAnotherAuthorityIsNotAnswered() throws IOException {
+  void clientOfAnotherAuthorityIsRejected() throws IOException {
     Path stranger = scratch.path().resolve("stranger/ca.pem");
     Files.copy(scratch.path().resolve("ours.pem"), stranger, StandardCopyOption.REPLACE_EXISTING);
     try (SSLServerSocket server = server();

@@ -49,7 +49,7 @@ class FullDiskEngineTest {
   }
 
   @Test
-  void itSaysSoAndWhatWorksGoesOn() throws IOException, InterruptedException {
+  void fullDiskIsReportedAndOtherSandboxesContinue() throws IOException, InterruptedException {
     SharedEngine.need(TestContainerEngine.Kind.DOCKER);
     try (TestContainerEngine own = TestContainerEngine.dockerWithDiskLimit(DISK);
         TemporaryFolder data = TemporaryFolder.create("isola-");

@@ -62,7 +62,7 @@ class GvisorInDockerTest {
   }
 
   @Test
-  void aSandboxHasGvisorsKernel() {
+  void sandboxHasGvisorsKernel() {
     try (TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(new DockerGvisorProviderFactory(), data, "runsc")) {
       assertThat(provider.health().usable()).as(provider.health().toString()).isTrue();
@@ -92,7 +92,7 @@ class GvisorInDockerTest {
   }
 
   @Test
-  void aRuntimeThatIsOnlyCalledSoIsRefused() {
+  void runtimeWithTheNameOnlyIsRefused() {
     try (TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(new DockerGvisorProviderFactory(), data, "liar")) {
       assertThat(provider.health().usable()).as("by its name it is there").isTrue();
@@ -105,7 +105,7 @@ class GvisorInDockerTest {
 
   /** Neither the host's kernel nor one in user space is a virtual machine, whoever says so. */
   @Test
-  void whatIsNotKataIsNotTakenForIt() {
+  void otherRuntimesAreNotAcceptedAsKata() {
     for (String runtime : List.of("liar", "runsc")) {
       try (TemporaryFolder data = TemporaryFolder.create("isola-");
           Provider provider = provider(new KataProviderFactory(), data, runtime)) {
@@ -125,7 +125,7 @@ class GvisorInDockerTest {
 
   /** Programs that only have Kata's name are found out by the kernel inside. */
   @Test
-  void aProgramThatIsOnlyCalledKataIsRefusedToo() {
+  void programNamedKataIsRefused() {
     for (String runtime : List.of("liar", "runsc")) {
       try (TemporaryFolder data = TemporaryFolder.create("isola-");
           Provider provider =
@@ -168,7 +168,7 @@ class GvisorInDockerTest {
    * There is no KVM for Kata in most builds; gVisor stands in for it, by a flavour that says so.
    */
   @Test
-  void kataWithGvisorInItsPlaceMakesSandboxes() {
+  void kataProviderWorksWithASubstituteRuntime() {
     try (TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(kata(EngineVariant.ExpectedKernel.GVISOR), data, "runsc")) {
       Sandbox sandbox = provider.create(roomy());

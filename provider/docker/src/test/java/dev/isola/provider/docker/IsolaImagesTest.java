@@ -79,7 +79,7 @@ class IsolaImagesTest {
   }
 
   @Test
-  void anImageOfIsolasIsGivenToTheEngineAndKeepsItsOwners() throws IOException {
+  void isolaImageIsImportedWithItsOwners() throws IOException {
     try (TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(data)) {
       assertThatThrownBy(() -> provider.create(spec().build()))
@@ -101,7 +101,7 @@ class IsolaImagesTest {
 
   /** The image's own 24 MB do not count, what is written does, also before the last boot. */
   @Test
-  void whatIsWrittenCountsAcrossAStop() throws IOException {
+  void diskUsageSurvivesAStop() throws IOException {
     try (TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(data)) {
       makeImage(data.path());

@@ -138,7 +138,7 @@ class RemoteEngineTest {
   }
 
   @Test
-  void aSandboxOfARemoteEngineDoesWhatALocalOneDoes() throws IOException {
+  void remoteSandboxBehavesLikeALocalOne() throws IOException {
     String image = image("remote", "bin/sh", "bin/cat", "bin/wc", "bin/sleep");
     try (Relay relay = Relay.to(SharedEngine.host());
         TemporaryFolder data = TemporaryFolder.create("isola-");
@@ -161,7 +161,7 @@ class RemoteEngineTest {
   }
 
   @Test
-  void theHostsRootAndFoldersAreNotThere() throws IOException {
+  void hostRootAndFoldersAreRefused() throws IOException {
     try (Relay relay = Relay.to(SharedEngine.host());
         TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(data, Map.of("host", relay.host()))) {
@@ -175,7 +175,7 @@ class RemoteEngineTest {
   }
 
   @Test
-  void anImageWithoutAShellOrALibraryRunsItsProgram() throws IOException {
+  void imageWithoutShellRunsItsProgram() throws IOException {
     String image = image("bare", "echo");
     try (TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(data, Map.of("host", SharedEngine.host(), "pull", "never"))) {
