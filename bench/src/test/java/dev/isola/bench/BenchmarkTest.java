@@ -65,7 +65,7 @@ class BenchmarkTest {
         .containsExactly(new SkippedSubject("bad", "failed in work: no room"));
   }
 
-  /** However fast its good rounds were, they are not shown as if it had done the work. */
+  /** The successful rounds of a failed subject are not reported. */
   @Test
   void subjectThatFailsLateHasNoResult() throws InterruptedException {
     AtomicInteger turn = new AtomicInteger();

@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Peers that are not there, or fail, are named with the reason and have no figures. */
+/** Unavailable or failing peers are reported with the reason and have no results. */
 class PeersTest {
   private final List<SkippedSubject> skippedSubjects = new ArrayList<>();
 
-  /** Answers as an engine does, whose commands end with {@code code}. */
+  /** Responds like an engine whose commands exit with {@code code}. */
   private static String engine(String request, int code) {
     String path = request.replaceAll("[?].*", "");
     return switch (path) {
@@ -107,7 +107,7 @@ class PeersTest {
         .hasMessageContaining("something remains");
   }
 
-  /** A runtime's {@code run --detach} leaves a process that has our pipe. */
+  /** {@code run --detach} of a runtime leaves a process that holds the output pipe. */
   @Test
   void outputOfBackgroundProcessesIsNotAwaited() throws IOException, InterruptedException {
     LocalProgram.run(Map.of(), List.of("sh", "-c", "sleep 5 & exit 0"));

@@ -35,7 +35,7 @@ class SandboxProcessesTest {
     process(20, 1, "4:memory:/", "x", "ISOLA_SANDBOX=bbb\0");
     process(30, 1, "4:memory:/", "someone else", "");
     process(31, 30, "4:memory:/", "their child", "");
-    Files.createDirectories(proc.resolve("40")); // ended while it was looked at
+    Files.createDirectories(proc.resolve("40")); // Ended during the scan.
     Files.createDirectories(proc.resolve("sys"));
     assertThat(new SandboxProcesses(proc).of(List.of("aaa", "bbb", "ccc")))
         .isEqualTo(

@@ -43,7 +43,7 @@ class DiskFullTest {
     assertThat(output).endsWith("all of it\n");
   }
 
-  /** Runs where the disk is small. */
+  /** Runs on the small file system. */
   static final class Work {
     private Work() {}
 

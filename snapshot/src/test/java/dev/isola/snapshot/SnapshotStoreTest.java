@@ -161,7 +161,7 @@ class SnapshotStoreTest {
     assertThatThrownBy(() -> store.open("all")).isInstanceOf(NotFound.class);
   }
 
-  /** A pack of which more is table than content was once written anew as itself, and removed. */
+  /** Regression: a pack with more index than content was rewritten as itself and then removed. */
   @Test
   void garbageCollectionKeepsAPackOfTinyFiles() {
     Map<String, byte[]> files = new LinkedHashMap<>();
@@ -214,7 +214,7 @@ class SnapshotStoreTest {
               store.collectGarbage();
               done.countDown();
             });
-    taking.add(plain("b"), new ByteArrayInputStream(noise(1000, 5))); // already there
+    taking.add(plain("b"), new ByteArrayInputStream(noise(1000, 5))); // Already stored.
     assertThat(reading.content(reading.entries().getFirst()).readAllBytes()).hasSize(1000);
     finish(taking, "two");
     assertThat(done.getCount()).isEqualTo(1);
@@ -235,7 +235,10 @@ class SnapshotStoreTest {
     assertThat(store.collectGarbage(Duration.ofSeconds(10))).isPresent();
   }
 
-  /** N1: immutable; every flipped byte is found and named, and nothing of it is given out. */
+  /**
+   * N1: snapshots are immutable; every flipped byte is detected and reported, and no damaged
+   * content is returned.
+   */
   @Test
   void detectsEveryFlippedByte() throws IOException {
     Map<String, byte[]> files = new LinkedHashMap<>();
@@ -268,7 +271,8 @@ class SnapshotStoreTest {
   private static void refusesOrGivesWhatWasTaken(SnapshotStore store, Map<String, byte[]> files)
       throws IOException {
     try (SnapshotReader opened = store.open("one")) {
-      // Possible only where what was flipped is not needed to read it: the mark of a pack's end.
+      // Possible only if the flipped byte is not needed for reading: the magic number at the end
+      // of a pack.
       for (SnapshotEntry entry : opened.entries()) {
         assertThat(opened.content(entry).readAllBytes()).isEqualTo(files.get(entry.path()));
       }

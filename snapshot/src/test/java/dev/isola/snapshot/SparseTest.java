@@ -72,7 +72,7 @@ class SparseTest {
     assertThat(store.collectGarbage().packs()).isOne();
   }
 
-  /** An archive has zeros where the file had a hole. */
+  /** An archive contains zeros in place of holes. */
   @Test
   void writtenZerosBecomeHoles() throws IOException {
     byte[] content = new byte[30_000_000];

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What is due, what is in use, what is handed out. */
+/** Expiry, activity and claims from the warm pool. */
 abstract class ExpiryAndPoolContract extends LedgerContract {
 
   ExpiryAndPoolContract(TestDatabase database) {

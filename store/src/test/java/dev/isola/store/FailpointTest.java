@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class FailpointTest {
-  /** Passes a point three times and another one once. */
+  /** Reaches one failpoint three times and another one once. */
   static final class Passer {
     private Passer() {}
 

@@ -87,7 +87,7 @@ abstract class KeysAndSettingsContract extends LedgerContract {
     }
   }
 
-  /** Says that the key was taken, to undo what came before. */
+  /** Signals that the key was taken, which rolls back the transaction. */
   private static final class Taken extends RuntimeException {
     private static final long serialVersionUID = 1L;
     private final transient KeyClaim claim;
@@ -97,7 +97,7 @@ abstract class KeysAndSettingsContract extends LedgerContract {
     }
   }
 
-  /** What the engine does: the sandbox and its key, or neither. */
+  /** Writes the sandbox and its key in one transaction, as the engine does. */
   private KeyClaim create(String key, String name) {
     try {
       return ledger.atomically(

@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** From nothing, from the schema before, and refusals that change nothing. */
+/** Migrations of empty and earlier schemas, and refusals that change nothing. */
 abstract class MigrationsContract extends LedgerContract {
 
   MigrationsContract(TestDatabase database) {
@@ -90,7 +90,7 @@ abstract class MigrationsContract extends LedgerContract {
     }
   }
 
-  /** Writes a row with the columns that every schema has. */
+  /** Inserts a row with the columns that every schema version has. */
   private static void insert(
       SqlLedger ledger, String name, SandboxState state, Map<String, String> labels) {
     insert(ledger, name, state, labels, "{\"id\":\"" + name + "\"}");
@@ -201,7 +201,7 @@ abstract class MigrationsContract extends LedgerContract {
     database.remove(older);
   }
 
-  /** Returns the document of a spec as Isola stored it before step 5, with sorted keys. */
+  /** Returns a spec document as stored before migration 5, with sorted keys. */
   private static String document(String env, String actions) {
     return "{\"apiVersion\":\"v2\",\"autoResume\":false,\"env\":{"
         + env
@@ -300,7 +300,7 @@ abstract class MigrationsContract extends LedgerContract {
     assertThat(ledger.sandboxes().findExpired(NOW, 10)).contains(bad);
     assertThat(ledger.sandboxes().countByState())
         .contains(new EntryCount("memory", SandboxState.ERROR, false, 1));
-    // It can still be taken down, and is whole again then.
+    // It can still be destroyed, and is readable afterwards.
     SandboxEntry ending =
         written(ledger.sandboxes().update(bad.withState(SandboxState.TERMINATING, NOW)));
     assertThat(ledger.sandboxes().find(ending.id()).orElseThrow().damage()).isEmpty();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What is particular to PostgreSQL: connections, refusals, deadlocks, durability. */
+/** Behaviour specific to PostgreSQL: connections, refusals, deadlocks, durability. */
 class PostgresBehaviourTest {
   private final PostgresTestDatabase database = new PostgresTestDatabase();
   LedgerConfig config;
@@ -53,7 +53,7 @@ class PostgresBehaviourTest {
             Duration.ZERO));
   }
 
-  /** Has the database itself fail with a state. */
+  /** Makes the database fail with an SQLSTATE. */
   private SandboxException failing(String state) {
     try {
       ledger
@@ -73,7 +73,7 @@ class PostgresBehaviourTest {
 
   @Test
   void commitIsSynchronous() {
-    // The server of the tests has it off.
+    // The test server has it off.
     String setting =
         ledger
             .database()
@@ -151,7 +151,7 @@ class PostgresBehaviourTest {
     database.remove(shared);
   }
 
-  /** Tries until the owners before are gone. */
+  /** Retries until the previous owners are gone. */
   private static Ledger openInTurn(LedgerConfig shared) {
     for (int tries = 0; ; tries++) {
       try {
@@ -202,7 +202,7 @@ class PostgresBehaviourTest {
   void deadlockIsRetried() throws InterruptedException {
     ledger.settings().put("a", "one", "0");
     ledger.settings().put("a", "two", "0");
-    // The server looks for deadlocks after a second: the deadline has to be longer.
+    // The server checks for deadlocks after one second, so the deadline must be longer.
     LedgerConfig patient = config.withDeadline(Duration.ofSeconds(10));
     ledger.close();
     try (Ledger ledger = Ledgers.open(patient)) {
@@ -263,7 +263,7 @@ class PostgresBehaviourTest {
     try {
       assertThatExceptionOfType(DeadlineExceeded.class)
           .isThrownBy(() -> ledger.events().append(LedgerContract.event("a", "late")));
-      // What does not touch the same row goes on meanwhile.
+      // Writes to other rows proceed in the meantime.
       ledger.settings().put("a", "b", "c");
     } finally {
       letGo.countDown();
@@ -276,7 +276,7 @@ class PostgresBehaviourTest {
   void brokenConnectionsAreReplaced() throws SQLException {
     ledger.settings().put("a", "b", "1");
     cutOff();
-    // The one that is cut off may fail, by its name; the next is served.
+    // The interrupted call may fail with its specific type; the next one succeeds.
     try {
       ledger.settings().put("a", "b", "2");
     } catch (ProviderUnavailable e) {

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Writing, reading, changing and listing sandboxes. */
+/** Inserting, reading, updating and listing sandboxes. */
 abstract class SandboxEntriesContract extends LedgerContract {
 
   SandboxEntriesContract(TestDatabase database) {
@@ -123,7 +123,7 @@ abstract class SandboxEntriesContract extends LedgerContract {
             () -> ledger.sandboxes().insert(intent("x").state(SandboxState.RUNNING).build()));
   }
 
-  /** Ways to get to each state. */
+  /** A path of transitions to each state. */
   private static Map<SandboxState, List<SandboxState>> ways() {
     Map<SandboxState, List<SandboxState>> ways = new EnumMap<>(SandboxState.class);
     ways.put(SandboxState.CREATING, List.of());
@@ -212,7 +212,7 @@ abstract class SandboxEntriesContract extends LedgerContract {
   void listsPagesInCreationOrder() {
     List<String> expected = new ArrayList<>();
     for (int i = 0; i < 25; i++) {
-      // Some at the same time: then the id decides.
+      // Some have equal times, in which case the id decides.
       String name = "s" + (char) ('a' + i);
       ledger
           .sandboxes()
@@ -231,7 +231,7 @@ abstract class SandboxEntriesContract extends LedgerContract {
       page.entries().forEach(entry -> seen.add(entry.id().value()));
       cursor = page.next().orElse("");
       if (pages++ == 2) {
-        // What changes or comes later does not move what is there.
+        // Later changes and inserts do not move existing entries.
         ledger.sandboxes().insert(intent("zlate").build().toBuilder().build());
         SandboxEntry first = ledger.sandboxes().find(id("sa")).orElseThrow();
         written(ledger.sandboxes().update(first.withState(SandboxState.RUNNING, NOW)));

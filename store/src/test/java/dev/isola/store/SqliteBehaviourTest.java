@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is particular to SQLite: one owner, one writer, durability, deadlines, a full disk. */
+/** Behaviour specific to SQLite: one owner, one writer, durability, deadlines, a full disk. */
 class SqliteBehaviourTest {
   @TempDir Path folder;
   SqlLedger ledger;
@@ -61,7 +61,7 @@ class SqliteBehaviourTest {
         .withMessageContaining("pid " + pid)
         .withMessageContaining(folder.toRealPath().toString());
 
-    // Also from another process, and also after a refusal in this one.
+    // Also from another process, and after a refusal in this one.
     Process other =
         new ProcessBuilder(LedgerCrashChild.command("x", "honest", folder.toString()))
             .redirectErrorStream(true)
@@ -128,7 +128,7 @@ class SqliteBehaviourTest {
         .isThrownBy(() -> ledger.settings().put("a", "late", "1"))
         .withMessageContaining("500 ms");
     holder.join();
-    // It had begun, so nobody can say what came of it but the ledger.
+    // The write had begun, so only the ledger knows its outcome.
     assertThat(holdersEnd.get()).isInstanceOf(OutcomeUnknown.class);
     letGo.countDown();
     ledger.settings().put("a", "after", "1");

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Files that are damaged, foreign or somebody else's are told apart and left alone. */
+/** Damaged and foreign files are distinguished and left unchanged. */
 class SqliteFileTest {
   @TempDir Path folder;
   Path file;
@@ -34,7 +34,7 @@ class SqliteFileTest {
     file = folder.resolve(SqliteFile.NAME);
   }
 
-  /** Makes a ledger with something in it. */
+  /** Creates a ledger with data. */
   private void fill() {
     try (Ledger ledger = Ledgers.open(LedgerConfig.sqlite(folder))) {
       for (int i = 0; i < 300; i++) {
@@ -43,13 +43,13 @@ class SqliteFileTest {
     }
   }
 
-  /** Reads the file and what SQLite keeps beside it; only while nothing has it open. */
+  /** Reads the database file and its companion files; valid only while no process has it open. */
   private Map<String, String> content() throws IOException {
     Map<String, String> content = new TreeMap<>();
     try (Stream<Path> files = Files.list(folder)) {
       for (Path each : files.toList()) {
         String name = String.valueOf(each.getFileName());
-        // The index of the log is no data: it is made anew whenever it is missing.
+        // The WAL index is not data: SQLite rebuilds it when it is missing.
         if (!name.endsWith("-shm") && !name.equals("ledger.lock") && Files.size(each) > 0) {
           content.put(
               name,
@@ -158,20 +158,20 @@ class SqliteFileTest {
       for (int i = 0; i < 300; i++) {
         ledger.settings().put("scope", "name" + i, "value".repeat(20));
       }
-      // What a kill -9 now would leave; copied by another process, see FolderLock.
+      // The state that kill -9 would leave now, copied by another process; see FolderLock.
       copyAside(copy);
     }
     Path torn = copy.resolve("ledger.db-wal");
     byte[] log = Files.readAllBytes(torn);
     assertThat(log).hasSizeGreaterThan(100_000);
 
-    // A log that ends in the middle of a write is normal: the last write was not acknowledged.
+    // A log that ends within a write is normal: that write was not acknowledged.
     Files.write(torn, java.util.Arrays.copyOf(log, log.length - 1000));
     try (Ledger ledger = Ledgers.open(LedgerConfig.sqlite(copy))) {
       assertThat(ledger.settings().all("scope")).hasSize(299);
     }
 
-    // A file that is no longer what the log belongs to is not.
+    // A file that no longer matches its log is not.
     Files.write(torn, log);
     Files.write(copy.resolve(SqliteFile.NAME), new byte[] {1, 2, 3});
     assertThatExceptionOfType(SandboxException.class)

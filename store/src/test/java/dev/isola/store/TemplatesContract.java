@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Templates and their builds: what is written is there after a restart. */
+/** Templates and their builds survive a restart. */
 abstract class TemplatesContract extends LedgerContract {
 
   TemplatesContract(TestDatabase database) {

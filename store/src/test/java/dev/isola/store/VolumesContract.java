@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Volumes: a name is one volume, and what is written is there after a restart. */
+/** Volume names are unique, and volumes survive a restart. */
 abstract class VolumesContract extends LedgerContract {
 
   VolumesContract(TestDatabase database) {

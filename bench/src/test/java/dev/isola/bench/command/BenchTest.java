@@ -18,7 +18,7 @@ import java.util.ServiceLoader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code isola bench}: its arguments and its report; what it measures is not a test's business. */
+/** {@code isola bench}: its arguments and its report, not its measurements. */
 class BenchTest {
   @TempDir Path folder;
   private final FakeProvider fake = new FakeProvider("fake");
@@ -78,7 +78,7 @@ class BenchTest {
     assertThat(fake.specs).isEmpty();
   }
 
-  /** The fake's sandbox has no /bin/true: it is measured against and found absent. */
+  /** The fake provider's sandbox has no /bin/true, so the subject is skipped. */
   @Test
   void skippedSubjectsAreReported() {
     Called called =
@@ -114,7 +114,9 @@ class BenchTest {
         .contains("machine: cpus ");
   }
 
-  /** Peers that do not run are named, also those that are installed without an engine. */
+  /**
+   * Unavailable peers are reported, including those that are installed without a running engine.
+   */
   @Test
   void unavailablePeersAreNotRun() {
     Called called =

@@ -18,13 +18,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What all blobs do, wherever they are. */
+/** The behaviour of every blob store. */
 public abstract class BlobStoreContract {
   @TempDir protected Path folder;
   private BlobStore blobs;
   private BlobStore.Claim claim;
 
-  /** Returns the same place each time, which is empty at first. */
+  /** Opens the same store each time; it is empty at first. */
   protected abstract BlobStore location() throws IOException;
 
   @BeforeEach

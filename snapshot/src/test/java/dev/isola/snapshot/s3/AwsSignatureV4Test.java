@@ -9,7 +9,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** The examples that Amazon publishes with its description of Signature Version 4 for S3. */
+/** The examples from Amazon's documentation of Signature Version 4 for S3. */
 class AwsSignatureV4Test {
   private static final String EMPTY =
       "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";

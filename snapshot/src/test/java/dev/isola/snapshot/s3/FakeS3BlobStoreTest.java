@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Faults that real servers have seldom, planted in a fake; the real ones are tried elsewhere. */
+/** Rare faults, injected by a fake; other tests use real services. */
 class FakeS3BlobStoreTest {
   @TempDir Path folder;
   private FakeS3 fake;
@@ -119,7 +119,7 @@ class FakeS3BlobStoreTest {
         BlobStore.Claim now = other.claim(elsewhere)) {
       assertThat(now).isNotNull();
       other.put("packs/a", file("x"));
-      claim.close(); // which leaves the other's alone
+      claim.close(); // It does not remove the new lease.
       assertThat(fake.objects).containsKey("owner");
       assertThatThrownBy(() -> blobs.put("packs/b", file("x")))
           .isInstanceOf(AlreadyClaimedException.class);

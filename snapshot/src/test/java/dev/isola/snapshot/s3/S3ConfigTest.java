@@ -54,7 +54,7 @@ class S3ConfigTest {
     assertThat(config.prefix()).isEmpty();
   }
 
-  /** What is signed is what the client sends, and that leaves out the usual port. */
+  /** The signature covers the Host header as sent, which omits a default port. */
   @ParameterizedTest
   @CsvSource({
     "https://host, host, bucket.host",

@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** What holds on every server that speaks S3. */
+/** The behaviour with every S3-compatible service. */
 abstract class S3Contract extends BlobStoreContract {
   private static final int MANY = Boolean.getBoolean("isola.long") ? 1_100 : 0;
 
@@ -55,7 +55,7 @@ abstract class S3Contract extends BlobStoreContract {
   void restartedOwnerTakesOverItsLease() throws IOException {
     Path work = Files.createDirectories(folder.resolve("mine"));
     S3BlobStore killed = new S3BlobStore(server().config("killed" + prefix), Clock.systemUTC());
-    BlobStore.Claim left = killed.claim(work); // which is never given back
+    BlobStore.Claim left = killed.claim(work); // The lease is never released.
     assertThat(left).isNotNull();
     try (S3BlobStore next =
         new S3BlobStore(server().config("killed" + prefix), Clock.systemUTC())) {

@@ -35,7 +35,10 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Engines that are away, hang, refuse, are full or are none: each is told apart, in time. */
+/**
+ * Engines that are down, hang, refuse, are full or are no engine: each is reported specifically and
+ * in time.
+ */
 @Timeout(60)
 class BrokenEngineTest {
   private static final Deadline SOON = Deadline.in(Duration.ofHours(1));
@@ -49,7 +52,7 @@ class BrokenEngineTest {
           + " \"6\", \"Runtimes\": {\"runc\": {}}}";
   private static final String IMAGE = "{\"Id\": \"sha256:0123\", \"Config\": {}}";
 
-  /** An engine that does all but what {@code instead} answers. */
+  /** Returns the script of a working engine, except for what {@code instead} answers. */
   private static Function<String, String> working(Function<String, String> instead) {
     return line -> {
       String special = instead.apply(line);
@@ -117,7 +120,7 @@ class BrokenEngineTest {
               });
       assertThatThrownBy(() -> provider.create(spec(SHORT)))
           .isInstanceOf(ProviderUnavailable.class);
-      // That nothing answers does not mean that nothing is there.
+      // An unreachable engine does not mean that there are no sandboxes.
       assertThatThrownBy(() -> provider.attach(new SandboxId("abc")))
           .isInstanceOf(ProviderUnavailable.class);
       assertThatThrownBy(provider::inventory).isInstanceOf(ProviderUnavailable.class);

@@ -61,7 +61,7 @@ class ContainerPlanTest {
         .body();
   }
 
-  @SuppressWarnings("unchecked") // what is put in there is such a map
+  @SuppressWarnings("unchecked") // The value is always such a map.
   private static Map<String, Object> host(SandboxSpec spec, boolean remaps) {
     return (Map<String, Object>) requireNonNull(body(spec, remaps).get("HostConfig"));
   }

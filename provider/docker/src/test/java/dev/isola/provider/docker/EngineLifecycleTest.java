@@ -32,8 +32,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * What happens to sandboxes when their engine restarts, or somebody else is at work in it. More of
- * them, and an engine that restores them, are in EngineRestartTest of app.
+ * Sandboxes whose engine restarts or is used by other programs. EngineRestartTest of app covers
+ * more of them, and engines that restore containers.
  */
 @Timeout(180)
 @ExtendWith(SharedEngine.class)

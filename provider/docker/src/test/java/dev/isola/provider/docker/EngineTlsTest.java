@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Engines behind TLS: both sides prove who they are, or nothing is said. */
+/** Engines with TLS: both sides authenticate, or the connection fails. */
 @Timeout(60)
 class EngineTlsTest {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
@@ -85,7 +85,7 @@ class EngineTlsTest {
     scratch.close();
   }
 
-  /** Answers every request over TLS; only to whom it knows. */
+  /** Responds to every request of a trusted client over TLS. */
   private SSLServerSocket server() throws IOException {
     SSLServerSocket server =
         (SSLServerSocket)
@@ -102,7 +102,7 @@ class EngineTlsTest {
                 one.getOutputStream().write(StubEngine.response(200, "{}").getBytes(ISO_8859_1));
               }
             } catch (IOException refusedOrOver) {
-              // The next one may be known, or the test is over.
+              // The next client may be trusted, or the test has ended.
             }
           }
         });

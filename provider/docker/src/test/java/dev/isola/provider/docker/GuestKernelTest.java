@@ -6,7 +6,7 @@ import dev.isola.provider.docker.EngineVariant.ExpectedKernel;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What is taken for which kernel; what cannot be told is taken for none. */
+/** Recognition of kernels; an ambiguous one is not accepted. */
 class GuestKernelTest {
   private static final String HOST = "6.1.0-18-amd64";
   private static final Optional<String> HOST_BOOT =

@@ -9,7 +9,7 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.VolumeMount;
 import org.junit.jupiter.api.Test;
 
-/** Nothing is mounted in files that another sandbox may have filled with links. */
+/** Nothing is mounted below files in which another sandbox may have placed links. */
 class NestedVolumesTest {
   private static final DockerSpecCheck CHECK =
       new DockerSpecCheck(

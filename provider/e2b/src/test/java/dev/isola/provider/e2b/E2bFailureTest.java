@@ -30,7 +30,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What becomes of calls when the other side does not do what it should. */
+/** Failures of the E2B service. */
 class E2bFailureTest {
   private static final String KEY = "e2b_5ec4e700";
   private static final SandboxId ID = new SandboxId("one");
@@ -258,7 +258,7 @@ class E2bFailureTest {
     return provider.create(spec(Duration.ofSeconds(20)));
   }
 
-  /** Says that the command runs, as the script does that runs it. */
+  /** Sends the confirmation that the start script prints. */
   private static FakeE2b.Behavior runs(String... more) {
     return (server, request, socket) -> {
       var mark = java.util.regex.Pattern.compile("\"isola\",\"([0-9a-f]{32})\"");

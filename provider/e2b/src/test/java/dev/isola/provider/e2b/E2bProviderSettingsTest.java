@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Where sandboxes are, and what may be said of the wall around them. */
+/** Addresses of the service, and the isolation that it implies. */
 class E2bProviderSettingsTest {
   private static E2bProviderSettings of(
       Map<String, String> settings, Map<String, String> environment) {
