@@ -30,7 +30,7 @@ class BenchmarkTest {
   }
 
   @Test
-  void contestantsWarmUpAndThenTakeTurns() throws InterruptedException {
+  void subjectsWarmUpAndTakeTurns() throws InterruptedException {
     List<Result> results = event(2, taking("one", 2), taking("two", 5)).run(skippedSubjects);
     assertThat(turns)
         .containsExactly(
@@ -43,7 +43,7 @@ class BenchmarkTest {
   }
 
   @Test
-  void everyIterationIsRunHoweverTheRoundsDivide() throws InterruptedException {
+  void allIterationsRunForAnyRoundSize() throws InterruptedException {
     assertThat(event(27, taking("one", 1)).run(skippedSubjects))
         .singleElement()
         .extracting(Result::n)
@@ -51,7 +51,7 @@ class BenchmarkTest {
   }
 
   @Test
-  void whoFailsLeavesAndIsNamed() throws InterruptedException {
+  void failingSubjectIsSkippedWithTheReason() throws InterruptedException {
     BenchSubject failing =
         new BenchSubject(
             "bad",
@@ -65,9 +65,9 @@ class BenchmarkTest {
         .containsExactly(new SkippedSubject("bad", "failed in work: no room"));
   }
 
-  /** However fast its good rounds were, they are not shown as if it had done the work. */
+  /** The successful rounds of a failed subject are not reported. */
   @Test
-  void whoFailsLateHasNoFigures() throws InterruptedException {
+  void subjectThatFailsLateHasNoResult() throws InterruptedException {
     AtomicInteger turn = new AtomicInteger();
     BenchSubject failing =
         new BenchSubject(
@@ -86,7 +86,7 @@ class BenchmarkTest {
   }
 
   @Test
-  void whoIsSlowDoesItLessOftenButOftenEnough() throws InterruptedException {
+  void slowSubjectRunsFewerIterations() throws InterruptedException {
     BenchSubject slow = taking("slow", 50).withPace(40);
     List<Result> results =
         new Benchmark("work", "one", 1, 2000, 1000, 1, List.of(taking("one", 1), slow))
@@ -99,7 +99,7 @@ class BenchmarkTest {
   }
 
   @Test
-  void cleaningUpIsAResultOfItsOwnWhereItWasTimed() throws InterruptedException {
+  void timedCleanupIsASeparateResult() throws InterruptedException {
     BenchSubject both =
         new BenchSubject(
             "one", (n, concurrency) -> Samples.of(8_000_000, 8_000_000).withAfter(2_000_000));
@@ -112,7 +112,7 @@ class BenchmarkTest {
   }
 
   @Test
-  void severalAtOnceDoItAsOftenAsAsked() throws IOException, InterruptedException {
+  void concurrentIterationsRunTheRequestedNumber() throws IOException, InterruptedException {
     AtomicInteger count = new AtomicInteger();
     Samples samples = Parallel.run(count::incrementAndGet, 21, 8);
     assertThat(count).hasValue(21);

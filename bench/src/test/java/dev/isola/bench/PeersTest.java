@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Peers that are not there, or fail, are named with the reason and have no figures. */
+/** Unavailable or failing peers are reported with the reason and have no results. */
 class PeersTest {
   private final List<SkippedSubject> skippedSubjects = new ArrayList<>();
 
-  /** Answers as an engine does, whose commands end with {@code code}. */
+  /** Responds like an engine whose commands exit with {@code code}. */
   private static String engine(String request, int code) {
     String path = request.replaceAll("[?].*", "");
     return switch (path) {
@@ -40,7 +40,7 @@ class PeersTest {
   }
 
   @Test
-  void theApiIsTimedToTheResultAndRemovalBesideIt() throws IOException, InterruptedException {
+  void apiCreationIsTimedSeparatelyFromRemoval() throws IOException, InterruptedException {
     try (FakeEngine engine = new FakeEngine(request -> engine(request, 0))) {
       DockerApi api = DockerApi.open(at(engine, "box"));
       assertThat(api.version()).isEqualTo("engine 20.10");
@@ -57,7 +57,7 @@ class PeersTest {
   }
 
   @Test
-  void aCommandThatFailsIsNoFastCommand() throws IOException, InterruptedException {
+  void failedCommandHasNoResult() throws IOException, InterruptedException {
     try (FakeEngine engine = new FakeEngine(request -> engine(request, 1));
         DockerApi api = DockerApi.open(at(engine, "box"))) {
       assertThat(play(api.createSubjects())).isEmpty();
@@ -70,7 +70,7 @@ class PeersTest {
   }
 
   @Test
-  void anEngineThatIsNotThereIsNamed() throws IOException {
+  void unreachableEngineIsReported() throws IOException {
     assertThatThrownBy(() -> DockerApi.open(new BenchPlan.Engines("unix:///nowhere/s", "box")))
         .isInstanceOf(IOException.class)
         .hasMessageStartingWith("the engine at unix:///nowhere/s is unreachable");
@@ -84,7 +84,7 @@ class PeersTest {
   }
 
   @Test
-  void fieldsAreFoundInAnswers() throws IOException {
+  void fieldsOfResponsesAreParsed() throws IOException {
     assertThat(DockerApi.field("{\"Id\":\"abc\",\"Warnings\":[]}", "Id")).isEqualTo("abc");
     assertThat(DockerApi.field("{ \"StatusCode\" : -7 }", "StatusCode")).isEqualTo("-7");
     assertThatThrownBy(() -> DockerApi.field("{\"Running\":true}", "ExitCode"))
@@ -92,7 +92,7 @@ class PeersTest {
   }
 
   @Test
-  void aProgramThatFailsTellsItsWords() throws IOException, InterruptedException {
+  void failedProgramReportsItsOutput() throws IOException, InterruptedException {
     LocalProgram.run(Map.of("GREETING", "x"), List.of("sh", "-c", "test $GREETING = x"));
     assertThatThrownBy(
             () -> LocalProgram.run(Map.of(), List.of("sh", "-c", "echo no room >&2; exit 3")))
@@ -107,9 +107,9 @@ class PeersTest {
         .hasMessageContaining("something remains");
   }
 
-  /** A runtime's {@code run --detach} leaves a process that has our pipe. */
+  /** {@code run --detach} of a runtime leaves a process that holds the output pipe. */
   @Test
-  void nobodyWaitsForTheOutputOfWhatIsLeftRunning() throws IOException, InterruptedException {
+  void outputOfBackgroundProcessesIsNotAwaited() throws IOException, InterruptedException {
     LocalProgram.run(Map.of(), List.of("sh", "-c", "sleep 5 & exit 0"));
     assertThatThrownBy(
             () -> LocalProgram.run(Map.of(), List.of("sh", "-c", "echo why; sleep 5 & exit 9")))

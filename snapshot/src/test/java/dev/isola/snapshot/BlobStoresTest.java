@@ -24,14 +24,14 @@ class BlobStoresTest {
   }
 
   @Test
-  void isAFolderOrABucket() {
+  void opensFoldersAndBuckets() {
     assertThat(at("")).isInstanceOf(FolderBlobStore.class).hasToString("/usual");
     assertThat(at("/other")).isInstanceOf(FolderBlobStore.class).hasToString("/other");
     assertThat(at("s3://bucket/a")).isInstanceOf(S3BlobStore.class).hasToString("s3://bucket/a/");
   }
 
   @Test
-  void isNothingElse() {
+  void rejectsOtherLocations() {
     for (String location : List.of("relative/folder", "http://host/bucket", "a\0b", "s3:bucket")) {
       assertThatThrownBy(() -> at(location))
           .isInstanceOf(InvalidRequest.class)

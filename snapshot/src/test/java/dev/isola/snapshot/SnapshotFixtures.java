@@ -19,11 +19,11 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.stream.Stream;
 
-/** What the tests of the store take snapshots of, and how. */
+/** Creates stores and snapshots for tests. */
 public final class SnapshotFixtures {
   private SnapshotFixtures() {}
 
-  /** Opens a store that has all of its parts in one folder. */
+  /** Opens a store with all of its parts in one folder. */
   static SnapshotStore open(Path folder) {
     return SnapshotStore.open(new FolderBlobStore(folder.resolve("store")), folder.resolve("work"));
   }
@@ -62,14 +62,14 @@ public final class SnapshotFixtures {
         path, SnapshotEntry.Kind.FILE, "", 0644, 0, 0, 0, 0, 0, Map.of(), List.of());
   }
 
-  /** Bytes that do not get shorter. */
+  /** Returns incompressible bytes. */
   static byte[] noise(int length, long seed) {
     byte[] bytes = new byte[length];
     new Random(seed).nextBytes(bytes);
     return bytes;
   }
 
-  /** Returns all files beneath a folder, in order. */
+  /** Returns all files below a folder, sorted. */
   static List<Path> files(Path folder) throws IOException {
     try (Stream<Path> all = Files.walk(folder)) {
       return all.filter(Files::isRegularFile).sorted().toList();
@@ -84,13 +84,13 @@ public final class SnapshotFixtures {
     return size;
   }
 
-  /** Makes the same place for blobs each time. */
+  /** Opens the same blob store each time. */
   @FunctionalInterface
   public interface BlobStoreSupplier {
     BlobStore open() throws IOException;
   }
 
-  /** Takes, reads, removes and collects snapshots in a place, and sees that nothing is left. */
+  /** Captures, reads, removes and collects snapshots, and verifies that nothing remains. */
   public static void fillAndEmpty(BlobStoreSupplier location, Path folder) throws IOException {
     Path work = folder.resolve("store-work");
     Map<String, byte[]> files =

@@ -35,7 +35,10 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Engines that are away, hang, refuse, are full or are none: each is told apart, in time. */
+/**
+ * Engines that are down, hang, refuse, are full or are no engine: each is reported specifically and
+ * in time.
+ */
 @Timeout(60)
 class BrokenEngineTest {
   private static final Deadline SOON = Deadline.in(Duration.ofHours(1));
@@ -49,7 +52,7 @@ class BrokenEngineTest {
           + " \"6\", \"Runtimes\": {\"runc\": {}}}";
   private static final String IMAGE = "{\"Id\": \"sha256:0123\", \"Config\": {}}";
 
-  /** An engine that does all but what {@code instead} answers. */
+  /** Returns the script of a working engine, except for what {@code instead} answers. */
   private static Function<String, String> working(Function<String, String> instead) {
     return line -> {
       String special = instead.apply(line);
@@ -100,7 +103,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void anEngineThatIsNotThereIsUnreachableWithARemedy() throws Exception {
+  void missingEngineIsUnreachableWithARemedy() throws Exception {
     try (TemporaryFolder data = TemporaryFolder.create("isola-data-");
         Provider provider =
             new DockerProviderFactory()
@@ -117,7 +120,7 @@ class BrokenEngineTest {
               });
       assertThatThrownBy(() -> provider.create(spec(SHORT)))
           .isInstanceOf(ProviderUnavailable.class);
-      // That nothing answers does not mean that nothing is there.
+      // An unreachable engine does not mean that there are no sandboxes.
       assertThatThrownBy(() -> provider.attach(new SandboxId("abc")))
           .isInstanceOf(ProviderUnavailable.class);
       assertThatThrownBy(provider::inventory).isInstanceOf(ProviderUnavailable.class);
@@ -127,7 +130,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void aSilentEngineIsGivenUpAtTheDeadline() throws Exception {
+  void silentEngineTimesOut() throws Exception {
     try (StubEngine stub = new StubEngine(line -> StubEngine.SILENCE);
         EngineHttp http = client(stub)) {
       assertThatThrownBy(() -> http.send(EngineRequest.get("/version"), Deadline.in(SHORT)))
@@ -141,7 +144,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void anEngineThatStopsInTheMiddleOfAnAnswerIsGivenUpToo() throws Exception {
+  void stalledResponseTimesOut() throws Exception {
     String half = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf";
     try (StubEngine stub = new StubEngine(line -> half);
         EngineHttp http = client(stub)) {
@@ -152,7 +155,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void whatDoesNotSpeakHttpIsNoEngine() throws Exception {
+  void nonHttpServiceIsRejected() throws Exception {
     for (String garbage :
         new String[] {
           "SSH-2.0-OpenSSH\r\n",
@@ -172,7 +175,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void anAnswerWithoutEndIsNotReadWithoutEnd() throws Exception {
+  void endlessResponseIsLimited() throws Exception {
     String chunk = "100000\r\n" + "x".repeat(1 << 20) + "\r\n";
     String endless = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk.repeat(20);
     try (StubEngine stub = new StubEngine(line -> endless);
@@ -184,7 +187,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void chunksAreReadAndConnectionsKept() throws Exception {
+  void chunkedResponsesKeepTheConnection() throws Exception {
     String chunked =
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n";
     try (StubEngine stub = new StubEngine(line -> chunked);
@@ -197,7 +200,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void anAnswerWithoutALengthGoesToTheEndAndItsConnectionIsNotKept() throws Exception {
+  void responseWithoutLengthEndsTheConnection() throws Exception {
     String whole = "HTTP/1.0 200 OK\r\n\r\nall there is" + StubEngine.CLOSE;
     try (StubEngine stub =
             new StubEngine(
@@ -210,7 +213,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void aConnectionThatTheEngineClosedMeanwhileIsNotUsed() throws Exception {
+  void staleConnectionIsNotReused() throws Exception {
     String closing = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" + StubEngine.CLOSE;
     try (StubEngine stub =
             new StubEngine(
@@ -223,7 +226,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void whatIsNotJsonIsToldAndNothingIsMade() throws Exception {
+  void malformedResponseIsReportedAndCreatesNothing() throws Exception {
     with(
         working(line -> when(line, "GET /info", StubEngine.response(200, "<html>"))),
         (provider, stub) -> {
@@ -236,7 +239,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void theEnginesOwnWordsReachTheCaller() throws Exception {
+  void engineErrorMessageReachesTheCaller() throws Exception {
     with(
         working(
             line ->
@@ -254,7 +257,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void aFullEngineIsALimitAndNotAFault() throws Exception {
+  void fullEngineDiskIsReportedAsDiskFull() throws Exception {
     with(
         working(
             line ->
@@ -270,7 +273,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void anImageThatCannotBeFetchedIsNotFound() throws Exception {
+  void failedPullIsImageNotFound() throws Exception {
     String progress =
         "{\"status\":\"Pulling\"}\r\n"
             + "{\"errorDetail\":{\"message\":\"denied\"},\"error\":\"denied\"}\r\n";
@@ -291,7 +294,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void anImageThatTakesTooLongSaysHowFarItIs() throws Exception {
+  void slowPullReportsItsProgress() throws Exception {
     String progress =
         """
         HTTP/1.1 200 OK\r
@@ -312,7 +315,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void anEngineThatHangsWhileMakingIsCleanedUpAfterOrToldAsUnknown() throws Exception {
+  void hangingCreateIsCleanedUpOrReportedAsUnknown() throws Exception {
     with(
         working(line -> when(line, "POST /containers/create", StubEngine.SILENCE)),
         (provider, stub) ->
@@ -322,7 +325,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void somebodyElsesContainerOfThatNameIsLeftAlone() throws Exception {
+  void foreignContainerOfTheSameNameIsNotTouched() throws Exception {
     with(
         working(
             line ->
@@ -339,7 +342,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void anEngineThatIgnoresTheFilterDoesNotShowUsWhatIsNotOurs() throws Exception {
+  void foreignContainersAreIgnoredIfTheEngineIgnoresTheFilter() throws Exception {
     String foreign =
         "[{\"Id\": \"0123456789ab\", \"Names\": [\"/x\"], \"State\": \"running\", \"Created\": 1,"
             + " \"Labels\": {\"dev.isola.instance\": \"another\", \"dev.isola.sandbox\":"
@@ -354,7 +357,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void kataAndGvisorSayWhatIsMissing() throws IOException {
+  void kataAndGvisorReportTheMissingRuntime() throws IOException {
     try (StubEngine stub = new StubEngine(working(line -> ""));
         TemporaryFolder data = TemporaryFolder.create("isola-data-")) {
       for (ProviderFactory factory :

@@ -37,7 +37,7 @@ class EngineInfoTest {
   }
 
   @Test
-  void anOldRuncIsRefusedUnlessADistributionMendedIt() throws IOException {
+  void vulnerableRuncIsRefusedUnlessFromADistribution() throws IOException {
     EngineInfo old = engineInfo(components("29.0.0", "1.1.5"), "{}");
     assertThat(health(EngineVariant.DOCKER, old))
         .isInstanceOfSatisfying(
@@ -53,14 +53,14 @@ class EngineInfoTest {
   }
 
   @Test
-  void anOldEngineIsRefusedToo() throws IOException {
+  void vulnerableEngineIsRefused() throws IOException {
     assertThat(health(EngineVariant.DOCKER, engineInfo(components("20.10.12", "1.4.3"), "{}")))
         .isInstanceOfSatisfying(
             Health.Unhealthy.class, ill -> assertThat(ill.reason()).contains("CVE-2022-24769"));
   }
 
   @Test
-  void theResourcesAreThoseOfTheEnginesMachine() throws IOException {
+  void resourcesAreThoseOfTheEnginesHost() throws IOException {
     assertThat(engineInfo("{}", "{\"NCPU\": 48, \"MemTotal\": 270582939648}").resources())
         .contains(new HostResources(48, 258_048));
     assertThat(engineInfo("{}", "{\"NCPU\": 0, \"MemTotal\": -1}").resources()).isEmpty();
@@ -68,19 +68,19 @@ class EngineInfoTest {
   }
 
   @Test
-  void onlyLimitsThatTheEngineCanSetAreDeclared() throws IOException {
+  void onlyEnforceableLimitsAreDeclared() throws IOException {
     assertThat(engineInfo("{}", "{\"MemoryLimit\": true}").limits())
         .containsExactlyInAnyOrder(LimitKind.MEMORY, LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT);
   }
 
   @Test
-  void dockerIsNotTakenForPodman() throws IOException {
+  void dockerIsDistinguishedFromPodman() throws IOException {
     EngineInfo docker = engineInfo(components("29.0.0", "1.4.3"), "{}");
     assertThat(health(EngineVariant.PODMAN, docker).healthy()).isFalse();
   }
 
   @Test
-  void kataIsKnownByItsProgramOrItsShim() throws IOException {
+  void kataIsRecognizedByProgramOrShim() throws IOException {
     for (String kata :
         List.of(
             "{\"runtimeType\": \"io.containerd.kata.v2\"}",
@@ -111,7 +111,7 @@ class EngineInfoTest {
   }
 
   @Test
-  void whatIsNotThereHasNoFacts() throws IOException {
+  void missingFieldsAreEmpty() throws IOException {
     EngineInfo nothing = engineInfo("[]", "null");
     assertThat(nothing.runtimes()).isEmpty();
     assertThat(nothing.podman()).isFalse();
