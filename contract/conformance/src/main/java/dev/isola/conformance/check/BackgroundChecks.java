@@ -63,7 +63,9 @@ public final class BackgroundChecks {
     Expect.equal(Optional.of(new Exit.Exited(7)), info(check, exited).exit(), "the first's exit");
     Expect.equal(6L, info(check, exited).endOffset(), "the end of its output");
     Expect.equal(
-        Optional.of(new Exit.Signaled(Signal.KILL)), info(check, killed).exit(), "the other's exit");
+        Optional.of(new Exit.Signaled(Signal.KILL)),
+        info(check, killed).exit(),
+        "the other's exit");
   }
 
   @Check(value = "X8", needs = Attaching.class)
@@ -147,12 +149,15 @@ public final class BackgroundChecks {
   @Check(value = "X8", needs = Attaching.class)
   public void detachedCommandIsNotBlocked(CheckContext check) {
     Execution execution =
-        check.sandbox()
+        check
+            .sandbox()
             .start(
                 Command.shell("read x; head -c " + FLOOD + " /dev/zero; touch done").withStdin());
     sendLineThenDetach(execution, "go\n");
     Expect.eventually(
-        TIMEOUT, "it ends without an attached reader", () -> check.sandbox().files().exists("done"));
+        TIMEOUT,
+        "it ends without an attached reader",
+        () -> check.sandbox().files().exists("done"));
   }
 
   @Check(value = "X8", needs = Attaching.class)
@@ -199,8 +204,7 @@ public final class BackgroundChecks {
     sendLine(first);
     byte[] expected = one.get(TIMEOUT, "the first reader reads to the end");
     Expect.equal(288_894, expected.length, "what the first reader got");
-    Expect.equal(
-        expected, other.get(TIMEOUT, "the second reader reads on"), "the second reader's");
+    Expect.equal(expected, other.get(TIMEOUT, "the second reader reads on"), "the second reader's");
     first.close();
     second.close();
   }

@@ -33,7 +33,8 @@ public final class ConcurrencyChecks {
   private static final int MANY = 8;
 
   @Check("X1")
-  public void outputsOfConcurrentCommandsAreNotMixed(CheckContext check) throws InterruptedException {
+  public void outputsOfConcurrentCommandsAreNotMixed(CheckContext check)
+      throws InterruptedException {
     Sandbox sandbox = check.sandbox();
     ConcurrentCalls.all(
         MANY,
@@ -71,7 +72,8 @@ public final class ConcurrencyChecks {
   }
 
   @Check("P2")
-  public void concurrentCreatesMakeDistinctSandboxes(CheckContext check) throws InterruptedException {
+  public void concurrentCreatesMakeDistinctSandboxes(CheckContext check)
+      throws InterruptedException {
     List<SandboxSpec> specs = Stream.generate(() -> check.spec().build()).limit(MANY).toList();
     List<String> contents =
         ConcurrentCalls.all(
@@ -86,7 +88,8 @@ public final class ConcurrencyChecks {
   }
 
   @Check("P2")
-  public void concurrentCreatesOfOneIdMakeOneSandbox(CheckContext check) throws InterruptedException {
+  public void concurrentCreatesOfOneIdMakeOneSandbox(CheckContext check)
+      throws InterruptedException {
     SandboxSpec spec = check.spec().init(Command.shell("echo init >> log")).build();
     List<String> logs =
         ConcurrentCalls.all(
@@ -110,7 +113,8 @@ public final class ConcurrencyChecks {
     ConcurrentCalls.all(
         MANY,
         number -> {
-          check.provider()
+          check
+              .provider()
               .destroy(
                   sandbox.id(), number % 2 == 0 ? DestroyOptions.NORMAL : DestroyOptions.FORCE);
           return number;
@@ -119,7 +123,8 @@ public final class ConcurrencyChecks {
   }
 
   @Check("P4")
-  public void concurrentDestroysFromTwoProcessesAllSucceed(CheckContext check) throws InterruptedException {
+  public void concurrentDestroysFromTwoProcessesAllSucceed(CheckContext check)
+      throws InterruptedException {
     Sandbox sandbox = check.sandbox();
     var other = check.anotherProcess();
     ConcurrentCalls.all(
@@ -169,7 +174,8 @@ public final class ConcurrencyChecks {
   }
 
   @Check("P7")
-  public void inventoryIsCompleteDuringCreatesAndDestroys(CheckContext check) throws InterruptedException {
+  public void inventoryIsCompleteDuringCreatesAndDestroys(CheckContext check)
+      throws InterruptedException {
     SandboxId stays = check.sandbox().id();
     List<SandboxSpec> specs = Stream.generate(() -> check.spec().build()).limit(4).toList();
     ConcurrentCalls.all(
@@ -181,7 +187,9 @@ public final class ConcurrencyChecks {
               check.provider().destroy(specs.get(number).id(), DestroyOptions.FORCE);
             } else {
               Expect.that(
-                  check.provider().inventory().stream().map(InventoryItem::id).anyMatch(stays::equals),
+                  check.provider().inventory().stream()
+                      .map(InventoryItem::id)
+                      .anyMatch(stays::equals),
                   "the inventory always shows the sandbox that stays");
             }
           }

@@ -71,7 +71,8 @@ public final class FailuresChecks {
   @Check("S1")
   public void outputOfAFailingInitIsBounded(CheckContext check) {
     SandboxSpec spec =
-        check.spec()
+        check
+            .spec()
             .init(
                 Command.shell(
                     "i=0; while [ $i -lt 4000 ]; do echo 0123456789; echo 0123456789 >&2;"
@@ -93,7 +94,11 @@ public final class FailuresChecks {
   @Check("S1")
   public void startupTimeoutIncludesInit(CheckContext check) throws InterruptedException {
     SandboxSpec spec =
-        check.spec().init(Command.argv("sleep", "1000")).startupTimeout(Duration.ofSeconds(3)).build();
+        check
+            .spec()
+            .init(Command.argv("sleep", "1000"))
+            .startupTimeout(Duration.ofSeconds(3))
+            .build();
     ConcurrentCalls.start(() -> initFailure(check, spec))
         .get(TIMEOUT, "create gives up after its startup timeout");
   }
@@ -101,7 +106,8 @@ public final class FailuresChecks {
   @Check("S1")
   public void initMayHaveATimeoutOfItsOwn(CheckContext check) throws InterruptedException {
     SandboxSpec spec =
-        check.spec()
+        check
+            .spec()
             .init(Command.argv("sleep", "1000").withTimeout(Duration.ofMillis(500)))
             .startupTimeout(Duration.ofMinutes(5))
             .build();

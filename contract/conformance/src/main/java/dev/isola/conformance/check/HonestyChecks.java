@@ -64,7 +64,8 @@ public final class HonestyChecks {
       CheckContext check, String feature, UnaryOperator<SandboxSpec.Builder> asking) {
     SandboxSpec spec = asking.apply(check.spec()).build();
     SandboxException e =
-        Expect.thrown("a spec with " + feature, () -> check.provider().create(spec), Unsupported.class);
+        Expect.thrown(
+            "a spec with " + feature, () -> check.provider().create(spec), Unsupported.class);
     Expect.equal(ErrorCode.NOT_IMPLEMENTED, e.code(), "the code of the refusal of " + feature);
     String message = (e.getMessage() + " " + e.context()).toLowerCase(Locale.ROOT);
     Expect.contains(message, feature, "the refusal");
@@ -100,9 +101,12 @@ public final class HonestyChecks {
         missing(check, Capability.idOf(capability), Requirements.capabilities(capability));
       }
     }
-    Requirements all = new Requirements(check.info().isolation(), check.info().capabilities(), Set.of());
+    Requirements all =
+        new Requirements(check.info().isolation(), check.info().capabilities(), Set.of());
     Expect.equal(
-        List.of(), check.info().missing(check.spec().build(), all), "what is missing of what is declared");
+        List.of(),
+        check.info().missing(check.spec().build(), all),
+        "what is missing of what is declared");
     for (Isolation stronger : Isolation.values()) {
       if (!check.info().isolation().isAtLeast(stronger)) {
         missing(check, "isolation " + lower(stronger), Requirements.isolation(stronger));
@@ -253,7 +257,8 @@ public final class HonestyChecks {
   public void theClaimedIsolationHidesTheHostsFiles(CheckContext check) {
     claimsMoreThanAProcess(check);
     try (HostSecret secret = new HostSecret()) {
-      String read = check.run("cat " + secret.file() + "; cat " + secret.climbing(12)).stdout().text();
+      String read =
+          check.run("cat " + secret.file() + "; cat " + secret.climbing(12)).stdout().text();
       secret.assertNotIn(read, "by a command in a sandbox that claims " + check.info().isolation());
       check.run("echo spoiled > " + secret.file() + "; rm " + secret.file());
       secret.assertUnchanged("commands in a sandbox that claims " + check.info().isolation());
@@ -437,7 +442,8 @@ public final class HonestyChecks {
     try {
       Files.writeString(host.resolve("kept"), "hello");
       Sandbox sandbox =
-          check.create(spec -> spec.volume(VolumeMount.bind(host.toString(), "/workspace/ro", true)));
+          check.create(
+              spec -> spec.volume(VolumeMount.bind(host.toString(), "/workspace/ro", true)));
       ExecResult writing =
           sandbox.run(Command.shell("cat ro/kept; echo x > ro/kept || echo y > ro/new"));
       Expect.equal("hello", writing.stdout().text(), "the content");

@@ -34,7 +34,8 @@ public final class IdempotencyChecks {
     Expect.equal(first.id(), second.id(), "the id");
     Expect.equal("first", second.files().readText("mark", UTF_8, 100), "the file");
     Expect.equal("init\n", second.files().readText("log", UTF_8, 100), "what init left");
-    Expect.equal(1L, countInInventory(check.provider(), spec.id()), "how often the inventory shows it");
+    Expect.equal(
+        1L, countInInventory(check.provider(), spec.id()), "how often the inventory shows it");
   }
 
   @Check("P2")
@@ -43,7 +44,8 @@ public final class IdempotencyChecks {
     Sandbox sandbox = check.provider().create(spec);
     try (Execution execution = sandbox.start(Command.shell("echo $$; sleep 1000"))) {
       String pid = ExecutionReader.of(execution).until("\n").stdout().strip();
-      Processes.expectAlive(check.provider().create(spec), pid, "the command after the second create");
+      Processes.expectAlive(
+          check.provider().create(spec), pid, "the command after the second create");
       Expect.that(execution.await(Duration.ofMillis(1)).isEmpty(), "its handle goes on");
       execution.kill();
     }

@@ -151,7 +151,8 @@ public final class LimitsChecks {
 
   @Check("S2")
   public void commandsWithoutATimeoutGetTheDefault(CheckContext check) {
-    Sandbox sandbox = limited(check, LimitKind.TIMEOUT, DEFAULT.withTimeout(Duration.ofMillis(700)));
+    Sandbox sandbox =
+        limited(check, LimitKind.TIMEOUT, DEFAULT.withTimeout(Duration.ofMillis(700)));
     ExecResult result = sandbox.run(Command.shell("echo begun; sleep 20"));
     Expect.that(result.timedOut(), "the sandbox's timeout ends the command: " + result.exit());
     Expect.equal("begun\n", result.stdout().text(), "the output before it");

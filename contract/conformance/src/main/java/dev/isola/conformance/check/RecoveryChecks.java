@@ -194,7 +194,8 @@ public final class RecoveryChecks {
     Expect.gone("run", () -> sandbox.run(Command.argv("true")));
     Expect.gone("stat", () -> sandbox.files().stat(".", NOFOLLOW_LINKS));
     Expect.equal(SandboxState.DESTROYED, sandbox.state(), "the state");
-    Expect.that(inventoryItem(check.provider(), sandbox.id()).isEmpty(), "the inventory shows nothing");
+    Expect.that(
+        inventoryItem(check.provider(), sandbox.id()).isEmpty(), "the inventory shows nothing");
     check.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
   }
 

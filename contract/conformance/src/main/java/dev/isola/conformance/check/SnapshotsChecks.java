@@ -147,7 +147,8 @@ public final class SnapshotsChecks {
     }
     restore(check.sandbox(), "copy", take(check.sandbox(), CaptureRequest.of("tree")).archive());
     check.output("echo new > copy/one");
-    Expect.equal("new\n", check.output("cat copy/two"), "the other name of the file that was changed");
+    Expect.equal(
+        "new\n", check.output("cat copy/two"), "the other name of the file that was changed");
     Expect.equal("old\n", check.output("cat tree/two"), "the file that was taken");
   }
 
@@ -220,7 +221,8 @@ public final class SnapshotsChecks {
     FileSystem files = check.sandbox().files();
     files.write("tree/m", FileContents.of(FileContents.random(8 << 20, 3)), WriteOptions.DEFAULT);
     Execution writer =
-        check.sandbox()
+        check
+            .sandbox()
             .start(
                 Command.shell(
                     "cd tree; i=0; while true; do i=$((i+1)); echo $i > a.new; mv a.new a;"
@@ -254,12 +256,11 @@ public final class SnapshotsChecks {
         long distance = number(captured.entries(), "a") - number(captured.entries(), "z");
         Expect.that(
             distance == 0 || distance == 1, "both files are of one moment, but " + distance);
-        Expect.that(captured.result().frozenFor().isPositive(), "it tells how long commands were frozen");
+        Expect.that(
+            captured.result().frozenFor().isPositive(), "it tells how long commands were frozen");
         String then = FileContents.text(files, "tree/z");
         Expect.eventually(
-            TIMEOUT,
-            "the command goes on",
-            () -> !FileContents.text(files, "tree/z").equals(then));
+            TIMEOUT, "the command goes on", () -> !FileContents.text(files, "tree/z").equals(then));
       }
       writer.kill();
     }
@@ -303,7 +304,9 @@ public final class SnapshotsChecks {
           before[0] = take(check.sandbox(), CaptureRequest.of("tree"));
           before[0].entries().forEach((name, one) -> one.mark().ifPresent(m -> marks.put(name, m)));
           CapturedArchive next =
-              take(check.sandbox(), CaptureRequest.of("tree").since(before[0].result().capturedAt()));
+              take(
+                  check.sandbox(),
+                  CaptureRequest.of("tree").since(before[0].result().capturedAt()));
           return next.entries().values().stream().filter(e -> e.unchanged().isPresent()).count()
               == 5;
         });
