@@ -110,11 +110,11 @@ public final class ErrorsChecks {
     SandboxException e = Expect.gone("run", () -> sandbox.run(Command.argv("true")));
     Expect.that(
         e.code() == ErrorCode.SANDBOX_DESTROYED || e.code() == ErrorCode.SANDBOX_NOT_FOUND,
-        "the code tells of the sandbox: " + e.code());
+        "the code is about the sandbox: " + e.code());
     Expect.equal(Optional.of(sandbox.id()), e.sandbox(), "the sandbox");
     Expect.that(!e.fault().remedy().isBlank(), "it says what to do next");
     SandboxException file = Expect.gone("stat", () -> sandbox.files().stat("file", NOFOLLOW_LINKS));
-    Expect.that(file.code() != ErrorCode.FILE_NOT_FOUND, "a file's error tells of it too: " + file);
+    Expect.that(file.code() != ErrorCode.FILE_NOT_FOUND, "the error of a file call is about it as well: " + file);
   }
 
   @Check("E1")

@@ -197,7 +197,7 @@ public final class ForkingChecks {
     Expect.eventually(TIMEOUT, "the command begins", () -> files.exists("log"));
     long now = files.stat("log", NOFOLLOW_LINKS).size();
     Expect.eventually(
-        TIMEOUT, "the command goes on", () -> files.stat("log", NOFOLLOW_LINKS).size() > now);
+        TIMEOUT, "the command keeps running", () -> files.stat("log", NOFOLLOW_LINKS).size() > now);
   }
 
   @Check(
@@ -250,7 +250,7 @@ public final class ForkingChecks {
         output(one, "echo more >> a/b/file");
         Expect.eventually(
             TIMEOUT,
-            "the change is told",
+            "the change is reported",
             () -> {
               watch.next(Duration.ofMillis(100)).ifPresent(event -> seen.add(event.toString()));
               return seen.stream().anyMatch(event -> event.contains("file"));

@@ -356,7 +356,7 @@ public final class HonestyChecks {
     try (Execution running = check.sandbox().start(Command.shell("sleep 1000"))) {
       UsageReporting.Usage after = reporting.usage();
       Expect.that(after.cpuTime().compareTo(before.cpuTime()) > 0, "work takes time: " + after);
-      Expect.that(after.uptime().compareTo(before.uptime()) >= 0, "time goes on: " + after);
+      Expect.that(after.uptime().compareTo(before.uptime()) >= 0, "uptime increases: " + after);
       Expect.that(after.memoryBytes() > 0, "what runs is in memory: " + after);
       Expect.that(after.memoryPeakBytes() >= after.memoryBytes(), "the peak is most: " + after);
       Expect.that(after.processes() > before.processes(), "a process more: " + after);
@@ -384,7 +384,7 @@ public final class HonestyChecks {
       Expect.equal(lower(kind), check.output("cat kept"), "the file after a pause");
       if (kind == PauseKind.MEMORY) {
         Expect.that(
-            execution.await(Duration.ofMillis(200)).isEmpty(), "the process goes on after it");
+            execution.await(Duration.ofMillis(200)).isEmpty(), "the process keeps running after it");
         execution.kill();
       }
       execution.close();

@@ -46,7 +46,7 @@ public final class IdempotencyChecks {
       String pid = ExecutionReader.of(execution).until("\n").stdout().strip();
       Processes.expectAlive(
           check.provider().create(spec), pid, "the command after the second create");
-      Expect.that(execution.await(Duration.ofMillis(1)).isEmpty(), "its handle goes on");
+      Expect.that(execution.await(Duration.ofMillis(1)).isEmpty(), "its handle stays usable");
       execution.kill();
     }
   }

@@ -149,7 +149,7 @@ public final class RegressionsChecks {
     Expect.contains(result.stdout().text(), "left", "the output");
     int then = ticks(check);
     Expect.eventually(
-        TIMEOUT, "the background writer goes on after " + then, () -> ticks(check) > then + 12);
+        TIMEOUT, "the background writer continues after " + then, () -> ticks(check) > then + 12);
   }
 
   private static int ticks(CheckContext check) {

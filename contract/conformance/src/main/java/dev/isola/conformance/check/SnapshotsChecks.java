@@ -260,7 +260,7 @@ public final class SnapshotsChecks {
             captured.result().frozenFor().isPositive(), "it tells how long commands were frozen");
         String then = FileContents.text(files, "tree/z");
         Expect.eventually(
-            TIMEOUT, "the command goes on", () -> !FileContents.text(files, "tree/z").equals(then));
+            TIMEOUT, "the command keeps running", () -> !FileContents.text(files, "tree/z").equals(then));
       }
       writer.kill();
     }
@@ -278,7 +278,7 @@ public final class SnapshotsChecks {
       }
       String then = FileContents.text(files, "tree/z");
       Expect.eventually(
-          TIMEOUT, "the command goes on", () -> !FileContents.text(files, "tree/z").equals(then));
+          TIMEOUT, "the command keeps running", () -> !FileContents.text(files, "tree/z").equals(then));
       writer.kill();
     }
   }
@@ -355,18 +355,18 @@ public final class SnapshotsChecks {
   @Check(value = "N2", needs = Snapshotting.class)
   public void archiveLimitsAreEnforced(CheckContext check) {
     byte[] archive = new TestArchive().file("a", "1234567890").file("b", "1234567890").end();
-    Snapshotting pictures = of(check.sandbox());
+    Snapshotting snapshotting = of(check.sandbox());
     Expect.thrown(
         "too many bytes",
-        () -> pictures.restore("in", FileContents.of(archive), new TreeLimits(15, 100)),
+        () -> snapshotting.restore("in", FileContents.of(archive), new TreeLimits(15, 100)),
         ErrorCode.RESOURCE_LIMIT);
     Expect.thrown(
         "too many entries",
-        () -> pictures.restore("in", FileContents.of(archive), new TreeLimits(1000, 1)),
+        () -> snapshotting.restore("in", FileContents.of(archive), new TreeLimits(1000, 1)),
         ErrorCode.RESOURCE_LIMIT);
     Expect.equal(
         2L,
-        pictures.restore("in", FileContents.of(archive), new TreeLimits(20, 2)).entries(),
+        snapshotting.restore("in", FileContents.of(archive), new TreeLimits(20, 2)).entries(),
         "what is allowed");
   }
 
@@ -389,11 +389,11 @@ public final class SnapshotsChecks {
 
   @Check(value = "N1", needs = Snapshotting.class)
   public void destroyedSandboxCannotBeCaptured(CheckContext check) {
-    Snapshotting pictures = of(check.sandbox());
+    Snapshotting snapshotting = of(check.sandbox());
     check.provider().destroy(check.sandbox().id(), DestroyOptions.FORCE);
-    Expect.gone("a picture", () -> pictures.capture(CaptureRequest.of(".")).close());
+    Expect.gone("a capture", () -> snapshotting.capture(CaptureRequest.of(".")).close());
     Expect.gone(
         "a restore",
-        () -> pictures.restore("in", FileContents.of(new TestArchive().end()), TreeLimits.DEFAULT));
+        () -> snapshotting.restore("in", FileContents.of(new TestArchive().end()), TreeLimits.DEFAULT));
   }
 }

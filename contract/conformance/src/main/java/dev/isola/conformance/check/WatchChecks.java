@@ -61,17 +61,17 @@ public final class WatchChecks {
     try (Watch watch = watch(check, false)) {
       check.output("touch watched/file");
       FileChange created = await(watch, Kind.CREATED, "file");
-      Expect.that(!created.folder(), "a file is not told to be a folder");
+      Expect.that(!created.folder(), "a file is not reported as a folder");
       Expect.equal(
           "file",
           files.stat(created.path(), NOFOLLOW_LINKS).name(),
-          "the name by the path it tells");
+          "the name in the reported path");
       check.output("echo more >> watched/file");
       await(watch, Kind.MODIFIED, "file");
       check.output("rm watched/file");
       await(watch, Kind.REMOVED, "file");
       files.makeFolder("watched/folder", 0755);
-      Expect.that(await(watch, Kind.CREATED, "folder").folder(), "a folder is told to be one");
+      Expect.that(await(watch, Kind.CREATED, "folder").folder(), "a folder is reported as a folder");
     }
   }
 
@@ -126,7 +126,7 @@ public final class WatchChecks {
           until(watch, "the last file", change -> is(change, Kind.CREATED, "last"));
       for (FileChange change : seen) {
         String name = FileContents.below("watched", change.path());
-        Expect.that(name.equals("last") || name.equals("sub"), "nothing else is told: " + change);
+        Expect.that(name.equals("last") || name.equals("sub"), "nothing else is reported: " + change);
       }
     }
   }
@@ -139,7 +139,7 @@ public final class WatchChecks {
       Duration took = Duration.ofNanos(System.nanoTime() - start);
       Expect.that(took.toMillis() >= 150, "it waits for its timeout, not " + took);
       Expect.that(took.toMillis() < 5_000, "it waits no longer, not " + took);
-      Expect.that(!watch.ended(), "the watch goes on");
+      Expect.that(!watch.ended(), "the watch has not ended");
       check.output("touch watched/file");
       await(watch, Kind.CREATED, "file");
     }
