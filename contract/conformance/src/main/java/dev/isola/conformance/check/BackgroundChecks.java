@@ -36,7 +36,7 @@ public final class BackgroundChecks {
     Execution execution = check.sandbox().start(command);
     ExecutionInfo info = info(check, execution.id());
     Expect.that(info.running(), "it is listed as running");
-    Expect.equal(command.toArgv(), info.argv(), "its words");
+    Expect.equal(command.toArgv(), info.argv(), "its argument vector");
     Expect.equal(Optional.of("my tag"), info.tag(), "its tag");
     Expect.equal(execution.pid(), info.pid(), "its process id");
     Expect.equal(0L, info.endOffset(), "the end of its output");
@@ -142,7 +142,7 @@ public final class BackgroundChecks {
           reading.pieces().getFirst() instanceof Output.Gap, "the first chunk is a gap");
       Expect.equal(info.firstOffset(), reading.pieces().getFirst().end(), "the end of the gap");
       Expect.equal(FLOOD + 5, reading.position(), "the end of what was read");
-      Expect.that(reading.stdout().endsWith("tail\n"), "the last words are there");
+      Expect.that(reading.stdout().endsWith("tail\n"), "the end of the output is retained");
     }
   }
 

@@ -112,7 +112,7 @@ public final class ErrorsChecks {
         e.code() == ErrorCode.SANDBOX_DESTROYED || e.code() == ErrorCode.SANDBOX_NOT_FOUND,
         "the code is about the sandbox: " + e.code());
     Expect.equal(Optional.of(sandbox.id()), e.sandbox(), "the sandbox");
-    Expect.that(!e.fault().remedy().isBlank(), "it says what to do next");
+    Expect.that(!e.fault().remedy().isBlank(), "the error has a remedy");
     SandboxException file = Expect.gone("stat", () -> sandbox.files().stat("file", NOFOLLOW_LINKS));
     Expect.that(file.code() != ErrorCode.FILE_NOT_FOUND, "the error of a file call is about it as well: " + file);
   }

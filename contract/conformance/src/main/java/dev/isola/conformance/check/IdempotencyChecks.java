@@ -58,7 +58,7 @@ public final class IdempotencyChecks {
     old.files().writeText("old", "x", UTF_8);
     check.provider().destroy(spec.id(), DestroyOptions.NORMAL);
     Sandbox fresh = check.provider().create(spec);
-    Expect.that(!fresh.files().exists("old"), "nothing of the old one is in it");
+    Expect.that(!fresh.files().exists("old"), "files of the old sandbox are gone");
     Expect.that(fresh.run(Command.argv("true")).succeeded(), "commands run in it");
   }
 

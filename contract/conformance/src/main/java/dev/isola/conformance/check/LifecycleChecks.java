@@ -141,8 +141,8 @@ public final class LifecycleChecks {
   public void destroyRemovesItFromTheInventory(CheckContext check) {
     SandboxId id = check.sandbox().id();
     check.provider().destroy(id, DestroyOptions.NORMAL);
-    Expect.that(!ids(check.provider()).contains(id), "the inventory does not show it any more");
-    Expect.that(check.provider().attach(id).isEmpty(), "it cannot be attached to any more");
+    Expect.that(!ids(check.provider()).contains(id), "the inventory does not list it");
+    Expect.that(check.provider().attach(id).isEmpty(), "it cannot be attached to");
   }
 
   @Check("P3")
@@ -354,7 +354,7 @@ public final class LifecycleChecks {
   }
 
   private static void expectNothingLeft(CheckContext check, SandboxId id) {
-    Expect.that(inventoryItem(check.provider(), id).isEmpty(), "the inventory shows nothing of it");
+    Expect.that(inventoryItem(check.provider(), id).isEmpty(), "the inventory does not list it");
     Expect.that(check.provider().attach(id).isEmpty(), "it cannot be attached to");
   }
 

@@ -64,7 +64,7 @@ public final class TimeoutChecks {
                 .withTimeout(Duration.ofSeconds(2)));
     Expect.that(result.timedOut(), "it timed out, but " + result.exit());
     List<String> pids = result.stdout().text().lines().toList();
-    Expect.equal(3, pids.size(), "the number of processes that said their ids");
+    Expect.equal(3, pids.size(), "the number of printed process ids");
     for (String pid : pids) {
       Processes.expectDead(check.sandbox(), pid, "a process of the tree");
     }

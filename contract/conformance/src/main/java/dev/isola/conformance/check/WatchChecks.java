@@ -100,7 +100,7 @@ public final class WatchChecks {
               is(change, Kind.MOVED_TO, "file")
                   || is(change, Kind.CREATED, "file")
                   || is(change, Kind.MODIFIED, "file"));
-      Expect.equal("content", FileContents.text(files, "watched/file"), "the file once it is told");
+      Expect.equal("content", FileContents.text(files, "watched/file"), "the file once its change is reported");
     }
   }
 
@@ -138,7 +138,7 @@ public final class WatchChecks {
       Expect.equal(Optional.empty(), watch.next(Duration.ofMillis(200)), "no change");
       Duration took = Duration.ofNanos(System.nanoTime() - start);
       Expect.that(took.toMillis() >= 150, "it waits for its timeout, not " + took);
-      Expect.that(took.toMillis() < 5_000, "it waits no longer, not " + took);
+      Expect.that(took.toMillis() < 5_000, "it waits not much longer, not " + took);
       Expect.that(!watch.ended(), "the watch has not ended");
       check.output("touch watched/file");
       await(watch, Kind.CREATED, "file");
@@ -150,7 +150,7 @@ public final class WatchChecks {
     Watch watch = watch(check, false);
     watch.close();
     Expect.that(watch.ended(), "a closed watch has ended");
-    Expect.equal(Optional.empty(), watch.next(Duration.ofSeconds(5)), "what comes after close");
+    Expect.equal(Optional.empty(), watch.next(Duration.ofSeconds(5)), "the next change after close");
     watch.close();
     try (Watch again = watch(check, false)) {
       check.output("touch watched/file");
@@ -165,7 +165,7 @@ public final class WatchChecks {
       files.remove("watched", true);
       until(watch, "its root being gone", change -> change.kind() == Kind.ROOT_GONE);
       Expect.that(watch.ended(), "the watch has ended with its folder");
-      Expect.equal(Optional.empty(), watch.next(Duration.ofSeconds(5)), "what comes after that");
+      Expect.equal(Optional.empty(), watch.next(Duration.ofSeconds(5)), "the next change after the end");
     }
   }
 

@@ -15,7 +15,7 @@ import java.util.Optional;
  */
 record MarkedProcess(long pid, long startTime, String why, String commandLine) {
   private static final Path PROC = Path.of("/proc");
-  private static final int LONGEST = 120;
+  private static final int MAX_COMMAND_LINE = 120;
 
   static List<MarkedProcess> find(ScanScope scope) {
     List<MarkedProcess> found = new ArrayList<>();
@@ -96,7 +96,7 @@ record MarkedProcess(long pid, long startTime, String why, String commandLine) {
 
   private static Optional<MarkedProcess> alive(Path process, String why, String commandLine) {
     String shown =
-        commandLine.length() > LONGEST ? commandLine.substring(0, LONGEST) + "…" : commandLine;
+        commandLine.length() > MAX_COMMAND_LINE ? commandLine.substring(0, MAX_COMMAND_LINE) + "…" : commandLine;
     return ProcessStat.read(process)
         .filter(stat -> !stat.isZombie())
         .map(
