@@ -137,7 +137,8 @@ public final class SandboxStress {
   private void killMarked(SandboxId id, int afterMillis) {
     try {
       Thread.sleep(afterMillis);
-      String marks = "--instance\0" + installation.instance().value() + "\0--sandbox\0" + id.value();
+      String marks =
+          "--instance\0" + installation.instance().value() + "\0--sandbox\0" + id.value();
       try (DirectoryStream<Path> processes = Files.newDirectoryStream(Path.of("/proc"), "[1-9]*")) {
         for (Path process : processes) {
           if (commandLine(process).contains(marks)) {

@@ -159,7 +159,9 @@ public final class Json {
           out.writeNumber(number.toString());
       case StreamedText.Characters(Reader reader) -> out.writeString(reader, -1);
       case StreamedText.Base64(InputStream bytes, int length) -> out.writeBinary(bytes, length);
-      default -> throw new IllegalArgumentException("cannot be written as JSON: " + value.getClass().getName());
+      default ->
+          throw new IllegalArgumentException(
+              "cannot be written as JSON: " + value.getClass().getName());
     }
   }
 

@@ -16,8 +16,8 @@ final class TarHeader {
   static final int BLOCK = 512;
   private static final String ATTRIBUTE = "SCHILY.xattr.";
   private static final int SHORT_NAME = 100;
-  private static final long MOST_SIZE = 077777777777L;
-  private static final long MOST_OWNER = 07777777L;
+  private static final long MAX_SIZE = 077777777777L;
+  private static final long MAX_OWNER = 07777777L;
 
   private TarHeader() {}
 
@@ -30,16 +30,16 @@ final class TarHeader {
     if (!isShort(entry.target())) {
       records.put("linkpath", entry.target());
     }
-    if (entry.size() > MOST_SIZE) {
+    if (entry.size() > MAX_SIZE) {
       records.put("size", Long.toString(entry.size()));
     }
-    if (entry.uid() > MOST_OWNER) {
+    if (entry.uid() > MAX_OWNER) {
       records.put("uid", Long.toString(entry.uid()));
     }
-    if (entry.gid() > MOST_OWNER) {
+    if (entry.gid() > MAX_OWNER) {
       records.put("gid", Long.toString(entry.gid()));
     }
-    if (entry.nanos() != 0 || entry.seconds() < 0 || entry.seconds() > MOST_SIZE) {
+    if (entry.nanos() != 0 || entry.seconds() < 0 || entry.seconds() > MAX_SIZE) {
       records.put("mtime", time(entry));
     }
     new TreeMap<>(entry.attributes())
@@ -59,10 +59,10 @@ final class TarHeader {
             type(entry.kind()),
             isShort(entry.target()) ? entry.target() : "",
             entry.mode(),
-            entry.uid() > MOST_OWNER ? 0 : entry.uid(),
-            entry.gid() > MOST_OWNER ? 0 : entry.gid(),
-            entry.size() > MOST_SIZE ? 0 : entry.size(),
-            Math.clamp(entry.seconds(), 0, MOST_SIZE)));
+            entry.uid() > MAX_OWNER ? 0 : entry.uid(),
+            entry.gid() > MAX_OWNER ? 0 : entry.gid(),
+            entry.size() > MAX_SIZE ? 0 : entry.size(),
+            Math.clamp(entry.seconds(), 0, MAX_SIZE)));
     return out.toByteArray();
   }
 

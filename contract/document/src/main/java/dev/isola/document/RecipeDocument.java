@@ -261,8 +261,7 @@ public final class RecipeDocument {
           String name = String.valueOf(key);
           String place = field + "." + DocumentReader.abbreviate(name);
           if (!VARIABLE.matcher(name).matches()) {
-            in.reject(
-                field, "has an invalid name: '" + DocumentReader.abbreviate(name) + "'");
+            in.reject(field, "has an invalid name: '" + DocumentReader.abbreviate(name) + "'");
           }
           value(place, each).ifPresent(text -> variables.put(name, text));
         });

@@ -439,7 +439,11 @@ class SpecDocumentTest {
             "workspace_path",
             "/x"),
         wrong("colour", "is not a field", "colour", "red"),
-        wrong("networkMode", "is not a field here; it belongs to apiVersion v1", "networkMode", "none"),
+        wrong(
+            "networkMode",
+            "is not a field here; it belongs to apiVersion v1",
+            "networkMode",
+            "none"),
         wrong(
             "resourceLimits",
             "is not a field here; it belongs to apiVersion v1",

@@ -69,12 +69,12 @@ class RecordsTest {
   @Test
   void inventoryItemAndProviderConfig() {
     Map<String, String> map = new HashMap<>(Map.of("pid", "1"));
-    InventoryItem sighting =
+    InventoryItem item =
         new InventoryItem(new SandboxId("a"), SandboxState.RUNNING, Instant.EPOCH, map);
     ProviderConfig config = new ProviderConfig(map);
     map.clear();
 
-    assertThat(sighting.details()).containsEntry("pid", "1");
+    assertThat(item.details()).containsEntry("pid", "1");
     assertThat(config.get("pid")).contains("1");
     assertThat(config.get("socket")).isEmpty();
     assertThat(ProviderConfig.EMPTY.settings()).isEmpty();

@@ -14,7 +14,10 @@ import java.util.regex.Pattern;
 record SourceText(String code, String prose) {
   private static final Pattern COMMENT_OR_STRING =
       Pattern.compile(
-          "(?s)\"\"\".*?\"\"\"|\"(?:[^\"\\\\\n]|\\\\.)*\"|'(?:[^'\\\\\n]|\\\\.)+'|/\\*.*?\\*/|//[^\n]*");
+          "(?s)\"\"\".*?\"\"\"|\"(?:[^\"\\\\\n"
+              + "]|\\\\.)*\"|'(?:[^'\\\\\n"
+              + "]|\\\\.)+'|/\\*.*?\\*/|//[^\n"
+              + "]*");
   private static final Pattern CODE_FONT =
       Pattern.compile("(?s)```.*?```|`[^`\n]*`|\\{@(?:code|link)[^}]*}|\\[[^\\]\n]*]\\([^)\n]*\\)");
 

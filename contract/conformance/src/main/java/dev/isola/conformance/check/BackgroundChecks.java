@@ -36,7 +36,7 @@ public final class BackgroundChecks {
     Execution execution = check.sandbox().start(command);
     ExecutionInfo info = info(check, execution.id());
     Expect.that(info.running(), "it is listed as running");
-    Expect.equal(command.toArgv(), info.argv(), "its words");
+    Expect.equal(command.toArgv(), info.argv(), "its argument vector");
     Expect.equal(Optional.of("my tag"), info.tag(), "its tag");
     Expect.equal(execution.pid(), info.pid(), "its process id");
     Expect.equal(0L, info.endOffset(), "the end of its output");
@@ -63,7 +63,9 @@ public final class BackgroundChecks {
     Expect.equal(Optional.of(new Exit.Exited(7)), info(check, exited).exit(), "the first's exit");
     Expect.equal(6L, info(check, exited).endOffset(), "the end of its output");
     Expect.equal(
-        Optional.of(new Exit.Signaled(Signal.KILL)), info(check, killed).exit(), "the other's exit");
+        Optional.of(new Exit.Signaled(Signal.KILL)),
+        info(check, killed).exit(),
+        "the other's exit");
   }
 
   @Check(value = "X8", needs = Attaching.class)
@@ -137,22 +139,25 @@ public final class BackgroundChecks {
     try (Execution again = check.as(Attaching.class).attach(execution.id(), 0)) {
       ExecutionReader reading = ExecutionReader.of(again).toEnd();
       Expect.that(
-          reading.pieces().getFirst() instanceof Output.Gap, "the first piece tells of a gap");
+          reading.pieces().getFirst() instanceof Output.Gap, "the first chunk is a gap");
       Expect.equal(info.firstOffset(), reading.pieces().getFirst().end(), "the end of the gap");
       Expect.equal(FLOOD + 5, reading.position(), "the end of what was read");
-      Expect.that(reading.stdout().endsWith("tail\n"), "the last words are there");
+      Expect.that(reading.stdout().endsWith("tail\n"), "the end of the output is retained");
     }
   }
 
   @Check(value = "X8", needs = Attaching.class)
   public void detachedCommandIsNotBlocked(CheckContext check) {
     Execution execution =
-        check.sandbox()
+        check
+            .sandbox()
             .start(
                 Command.shell("read x; head -c " + FLOOD + " /dev/zero; touch done").withStdin());
     sendLineThenDetach(execution, "go\n");
     Expect.eventually(
-        TIMEOUT, "it ends without an attached reader", () -> check.sandbox().files().exists("done"));
+        TIMEOUT,
+        "it ends without an attached reader",
+        () -> check.sandbox().files().exists("done"));
   }
 
   @Check(value = "X8", needs = Attaching.class)
@@ -199,8 +204,7 @@ public final class BackgroundChecks {
     sendLine(first);
     byte[] expected = one.get(TIMEOUT, "the first reader reads to the end");
     Expect.equal(288_894, expected.length, "what the first reader got");
-    Expect.equal(
-        expected, other.get(TIMEOUT, "the second reader reads on"), "the second reader's");
+    Expect.equal(expected, other.get(TIMEOUT, "the second reader reads on"), "the second reader's");
     first.close();
     second.close();
   }

@@ -33,7 +33,8 @@ public final class ConcurrencyChecks {
   private static final int MANY = 8;
 
   @Check("X1")
-  public void outputsOfConcurrentCommandsAreNotMixed(CheckContext check) throws InterruptedException {
+  public void outputsOfConcurrentCommandsAreNotMixed(CheckContext check)
+      throws InterruptedException {
     Sandbox sandbox = check.sandbox();
     ConcurrentCalls.all(
         MANY,
@@ -43,7 +44,7 @@ public final class ConcurrencyChecks {
             ExecResult result =
                 sandbox.run(Command.shell("seq 1 200; echo " + mine + "; echo e" + mine + " >&2"));
             Expect.equal(692L + mine.length() + 1, result.stdout().total(), "the count");
-            Expect.that(result.stdout().text().endsWith("\n200\n" + mine + "\n"), "stdout is mine");
+            Expect.that(result.stdout().text().endsWith("\n200\n" + mine + "\n"), "stdout is that of the command");
             Expect.equal("e" + mine + "\n", result.stderr().text(), "stderr");
           }
           return thread;
@@ -71,7 +72,8 @@ public final class ConcurrencyChecks {
   }
 
   @Check("P2")
-  public void concurrentCreatesMakeDistinctSandboxes(CheckContext check) throws InterruptedException {
+  public void concurrentCreatesMakeDistinctSandboxes(CheckContext check)
+      throws InterruptedException {
     List<SandboxSpec> specs = Stream.generate(() -> check.spec().build()).limit(MANY).toList();
     List<String> contents =
         ConcurrentCalls.all(
@@ -86,16 +88,17 @@ public final class ConcurrencyChecks {
   }
 
   @Check("P2")
-  public void concurrentCreatesOfOneIdMakeOneSandbox(CheckContext check) throws InterruptedException {
+  public void concurrentCreatesOfOneIdMakeOneSandbox(CheckContext check)
+      throws InterruptedException {
     SandboxSpec spec = check.spec().init(Command.shell("echo init >> log")).build();
     List<String> logs =
         ConcurrentCalls.all(
             MANY, number -> check.provider().create(spec).files().readText("log", UTF_8, 1000));
-    Expect.equal(Collections.nCopies(MANY, "init\n"), logs, "what init left, as each saw");
+    Expect.equal(Collections.nCopies(MANY, "init\n"), logs, "the init log as seen by each handle");
     List<Sandbox> handles = ConcurrentCalls.all(MANY, number -> check.provider().create(spec));
     handles.getFirst().files().writeText("mark", "one", UTF_8);
     for (Sandbox handle : handles) {
-      Expect.that(handle.files().exists("mark"), "what one handle writes, all others see");
+      Expect.that(handle.files().exists("mark"), "all handles see the file");
     }
     Expect.equal(
         1L,
@@ -110,7 +113,8 @@ public final class ConcurrencyChecks {
     ConcurrentCalls.all(
         MANY,
         number -> {
-          check.provider()
+          check
+              .provider()
               .destroy(
                   sandbox.id(), number % 2 == 0 ? DestroyOptions.NORMAL : DestroyOptions.FORCE);
           return number;
@@ -119,7 +123,8 @@ public final class ConcurrencyChecks {
   }
 
   @Check("P4")
-  public void concurrentDestroysFromTwoProcessesAllSucceed(CheckContext check) throws InterruptedException {
+  public void concurrentDestroysFromTwoProcessesAllSucceed(CheckContext check)
+      throws InterruptedException {
     Sandbox sandbox = check.sandbox();
     var other = check.anotherProcess();
     ConcurrentCalls.all(
@@ -139,7 +144,7 @@ public final class ConcurrencyChecks {
     Expect.eventually(TIMEOUT, "the command runs", () -> sandbox.files().exists("up"));
     check.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
     String how = call.get(TIMEOUT, "run returns when its sandbox is destroyed");
-    Expect.that(!how.equals("ended well"), "the call does not report success");
+    Expect.that(!how.equals("succeeded"), "the call does not report success");
   }
 
   @Check("P4")
@@ -169,7 +174,8 @@ public final class ConcurrencyChecks {
   }
 
   @Check("P7")
-  public void inventoryIsCompleteDuringCreatesAndDestroys(CheckContext check) throws InterruptedException {
+  public void inventoryIsCompleteDuringCreatesAndDestroys(CheckContext check)
+      throws InterruptedException {
     SandboxId stays = check.sandbox().id();
     List<SandboxSpec> specs = Stream.generate(() -> check.spec().build()).limit(4).toList();
     ConcurrentCalls.all(
@@ -181,7 +187,9 @@ public final class ConcurrencyChecks {
               check.provider().destroy(specs.get(number).id(), DestroyOptions.FORCE);
             } else {
               Expect.that(
-                  check.provider().inventory().stream().map(InventoryItem::id).anyMatch(stays::equals),
+                  check.provider().inventory().stream()
+                      .map(InventoryItem::id)
+                      .anyMatch(stays::equals),
                   "the inventory always shows the sandbox that stays");
             }
           }
@@ -285,7 +293,7 @@ public final class ConcurrencyChecks {
   private static String ending(Sandbox sandbox, Command command) {
     try {
       Exit exit = sandbox.run(command).exit();
-      return exit.equals(new Exit.Exited(0)) ? "ended well" : exit.toString();
+      return exit.equals(new Exit.Exited(0)) ? "succeeded" : exit.toString();
     } catch (SandboxException e) {
       return e.code().toString();
     }
@@ -298,6 +306,6 @@ public final class ConcurrencyChecks {
   private static void expectNotListed(CheckContext check, SandboxId id) {
     Expect.that(
         check.provider().inventory().stream().map(InventoryItem::id).noneMatch(id::equals),
-        "the inventory shows nothing of " + id);
+        "the inventory does not list " + id);
   }
 }

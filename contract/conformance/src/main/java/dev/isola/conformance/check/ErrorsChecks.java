@@ -88,7 +88,8 @@ public final class ErrorsChecks {
         .forEach(
             (what, mistake) -> {
               SandboxException e = Expect.thrown(what, mistake.call(), SandboxException.class);
-              Expect.equal(Optional.of(check.sandbox().id()), e.sandbox(), "the sandbox of " + what);
+              Expect.equal(
+                  Optional.of(check.sandbox().id()), e.sandbox(), "the sandbox of " + what);
             });
   }
 
@@ -109,11 +110,11 @@ public final class ErrorsChecks {
     SandboxException e = Expect.gone("run", () -> sandbox.run(Command.argv("true")));
     Expect.that(
         e.code() == ErrorCode.SANDBOX_DESTROYED || e.code() == ErrorCode.SANDBOX_NOT_FOUND,
-        "the code tells of the sandbox: " + e.code());
+        "the code is about the sandbox: " + e.code());
     Expect.equal(Optional.of(sandbox.id()), e.sandbox(), "the sandbox");
-    Expect.that(!e.fault().remedy().isBlank(), "it says what to do next");
+    Expect.that(!e.fault().remedy().isBlank(), "the error has a remedy");
     SandboxException file = Expect.gone("stat", () -> sandbox.files().stat("file", NOFOLLOW_LINKS));
-    Expect.that(file.code() != ErrorCode.FILE_NOT_FOUND, "a file's error tells of it too: " + file);
+    Expect.that(file.code() != ErrorCode.FILE_NOT_FOUND, "the error of a file call is about it as well: " + file);
   }
 
   @Check("E1")
@@ -158,7 +159,8 @@ public final class ErrorsChecks {
     contained("changeMode", "a million", () -> files.changeMode("file", 1_000_000));
     contained("makeFolder", "-1", () -> files.makeFolder("folder", -1));
     contained("read", "far beyond", () -> read(files, "file", new ReadRange(1L << 62, 10)));
-    contained("changeOwner", "no-such-user-here", () -> files.changeOwner("file", "no-such-user-here"));
+    contained(
+        "changeOwner", "no-such-user-here", () -> files.changeOwner("file", "no-such-user-here"));
     Expect.equal("fine\n", check.output("echo fine"), "a command afterwards");
   }
 
@@ -180,7 +182,8 @@ public final class ErrorsChecks {
   public void errorsDoNotShowTheEnvironment(CheckContext check) {
     Command command =
         Command.argv("no-such-program-of-isola").withEnv("TOKEN", "canary-2f1b9c-in-the-mine");
-    SandboxException e = Expect.thrown("run", () -> check.run(command), ErrorCode.COMMAND_NOT_FOUND);
+    SandboxException e =
+        Expect.thrown("run", () -> check.run(command), ErrorCode.COMMAND_NOT_FOUND);
     Expect.that(
         !(e + e.context().toString()).contains("canary-2f1b9c"),
         "the error does not show the value of a variable: " + e);
@@ -201,7 +204,9 @@ public final class ErrorsChecks {
           Expect.contains(e.fault().problem().toLowerCase(Locale.ROOT), name, "the message");
           Expect.equal(check.info().name(), e.context().get("provider"), "the provider it names");
           Expect.that(
-              check.provider().inventory().stream().map(InventoryItem::id).noneMatch(spec.id()::equals),
+              check.provider().inventory().stream()
+                  .map(InventoryItem::id)
+                  .noneMatch(spec.id()::equals),
               "nothing is left");
         });
   }
@@ -328,7 +333,8 @@ public final class ErrorsChecks {
       call.run();
     } catch (SandboxException e) {
       Expect.that(
-          e.category() != Category.BUG, what + " with '" + shown + "' is not an internal error: " + e);
+          e.category() != Category.BUG,
+          what + " with '" + shown + "' is not an internal error: " + e);
     } catch (RuntimeException e) {
       throw new CheckFailed(what + " with '" + shown + "' threw " + e);
     }

@@ -62,12 +62,17 @@ final class EscapeAttempt {
       switch (probe.location()) {
         case HOST -> {
           control(context -> context);
-          attempt(createWithProgram(spec -> spec), targets, targets.context(), subject.underTest().data());
+          attempt(
+              createWithProgram(spec -> spec),
+              targets,
+              targets.context(),
+              subject.underTest().data());
         }
         case OTHER_SANDBOX -> {
           control(context -> context);
           Sandbox sandbox = createWithProgram(spec -> spec);
-          try (SandboxTargets otherTargets = SandboxTargets.create(createWithProgram(spec -> spec))) {
+          try (SandboxTargets otherTargets =
+              SandboxTargets.create(createWithProgram(spec -> spec))) {
             attempt(sandbox, targets, otherTargets.context(), subject.underTest().data());
           }
         }

@@ -102,7 +102,8 @@ public final class ExecChecks {
   @Check("X2")
   public void argvIsTakenLiterally(CheckContext check) {
     ExecResult result =
-        check.run(Command.argv("printf", "[%s]", "a b", "$HOME", "`id`", "*", "; exit 3", "'", "\\"));
+        check.run(
+            Command.argv("printf", "[%s]", "a b", "$HOME", "`id`", "*", "; exit 3", "'", "\\"));
     Expect.equal("[a b][$HOME][`id`][*][; exit 3]['][\\]", result.stdout().text(), "the arguments");
     Expect.that(result.succeeded(), "the semicolon is not interpreted");
   }
@@ -199,7 +200,9 @@ public final class ExecChecks {
   public void relativeCwdStartsAtTheWorkingFolder(CheckContext check) {
     check.sandbox().files().writeText("some/here", "found", UTF_8);
     Expect.equal(
-        "found", check.run(Command.argv("cat", "here").withCwd("some")).stdout().text(), "the file");
+        "found",
+        check.run(Command.argv("cat", "here").withCwd("some")).stdout().text(),
+        "the file");
   }
 
   @Check("X4")
@@ -237,7 +240,9 @@ public final class ExecChecks {
   public void commandRunsAsItsUser(CheckContext check) {
     needUsers(check);
     Expect.equal(
-        "12345\n", check.run(Command.argv("id", "-u").withUser("12345")).stdout().text(), "its user");
+        "12345\n",
+        check.run(Command.argv("id", "-u").withUser("12345")).stdout().text(),
+        "its user");
     Expect.that(
         !check.output("id -u").equals("12345\n"), "the next command runs as the sandbox's user");
   }

@@ -87,7 +87,7 @@ public final class ExhaustionChecks {
         TIMEOUT,
         "the script takes what it can get",
         () -> {
-          Expect.that(holder.await(Duration.ZERO).isEmpty(), "the script goes on");
+          Expect.that(holder.await(Duration.ZERO).isEmpty(), "the script keeps running");
           return sandbox.files().exists("held");
         });
     return holder;

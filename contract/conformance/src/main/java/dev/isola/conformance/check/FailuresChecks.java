@@ -28,15 +28,15 @@ import java.util.Map;
  */
 public final class FailuresChecks {
   /** The maximum length of command output in an error, including the note about omitted bytes. */
-  private static final int MOST_OUTPUT = 10_000;
+  private static final int MAX_OUTPUT = 10_000;
 
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
   private static SandboxException initFailure(CheckContext check, SandboxSpec spec) {
     SandboxException e =
         Expect.thrown("create", () -> check.provider().create(spec), ErrorCode.INIT_FAILED);
-    Expect.equal(Category.CALLER, e.category(), "whose failure it is");
-    Expect.that(!e.fault().remedy().isBlank(), "the error says what to do");
+    Expect.equal(Category.CALLER, e.category(), "the category");
+    Expect.that(!e.fault().remedy().isBlank(), "the error has a remedy");
     expectNothingLeft(check.provider(), spec.id());
     return e;
   }
@@ -65,13 +65,14 @@ public final class FailuresChecks {
     Expect.that(
         !e.fault().problem().contains("hunter2"),
         "what may be secret is not in the sentence that is stored: " + e.fault().problem());
-    Expect.contains(e.fault().problem(), "3", "the sentence");
+    Expect.contains(e.fault().problem(), "3", "the message");
   }
 
   @Check("S1")
   public void outputOfAFailingInitIsBounded(CheckContext check) {
     SandboxSpec spec =
-        check.spec()
+        check
+            .spec()
             .init(
                 Command.shell(
                     "i=0; while [ $i -lt 4000 ]; do echo 0123456789; echo 0123456789 >&2;"
@@ -80,7 +81,7 @@ public final class FailuresChecks {
     SandboxException e = initFailure(check, spec);
     for (String channel : new String[] {"stdout", "stderr"}) {
       int size = e.context().getOrDefault(channel, "").length();
-      Expect.that(size > 0 && size <= MOST_OUTPUT, channel + " is there and bounded: " + size);
+      Expect.that(size > 0 && size <= MAX_OUTPUT, channel + " is there and bounded: " + size);
     }
     Expect.contains(e.context().getOrDefault("stdout", ""), "the end", "the last of its output");
   }
@@ -93,7 +94,11 @@ public final class FailuresChecks {
   @Check("S1")
   public void startupTimeoutIncludesInit(CheckContext check) throws InterruptedException {
     SandboxSpec spec =
-        check.spec().init(Command.argv("sleep", "1000")).startupTimeout(Duration.ofSeconds(3)).build();
+        check
+            .spec()
+            .init(Command.argv("sleep", "1000"))
+            .startupTimeout(Duration.ofSeconds(3))
+            .build();
     ConcurrentCalls.start(() -> initFailure(check, spec))
         .get(TIMEOUT, "create gives up after its startup timeout");
   }
@@ -101,7 +106,8 @@ public final class FailuresChecks {
   @Check("S1")
   public void initMayHaveATimeoutOfItsOwn(CheckContext check) throws InterruptedException {
     SandboxSpec spec =
-        check.spec()
+        check
+            .spec()
             .init(Command.argv("sleep", "1000").withTimeout(Duration.ofMillis(500)))
             .startupTimeout(Duration.ofMinutes(5))
             .build();
@@ -132,7 +138,7 @@ public final class FailuresChecks {
       Expect.that(
           e.category() == Category.RESOURCE || e.category() == Category.PROVIDER,
           "a destroy that ran out of time is not the caller's mistake and no bug: " + e);
-      Expect.that(!e.fault().remedy().isBlank(), "the error says what to do: " + e);
+      Expect.that(!e.fault().remedy().isBlank(), "the error has a remedy: " + e);
       return id;
     }
     expectNothingLeft(check.provider(), id);
@@ -151,8 +157,8 @@ public final class FailuresChecks {
       try (Provider provider = here.factory().create(here.config(), context)) {
         judge(check, provider);
       } catch (SandboxException refused) {
-        Expect.that(!refused.fault().problem().isBlank(), "what is wrong is said: " + refused);
-        Expect.that(!refused.fault().remedy().isBlank(), "what to do is said: " + refused);
+        Expect.that(!refused.fault().problem().isBlank(), "the problem is not blank: " + refused);
+        Expect.that(!refused.fault().remedy().isBlank(), "the remedy is not blank: " + refused);
       }
     } finally {
       Files.delete(file);
@@ -174,7 +180,7 @@ public final class FailuresChecks {
         // The provider does not need the folder, so it must be able to create a sandbox.
         provider.create(spec);
         provider.destroy(spec.id(), DestroyOptions.FORCE);
-        Expect.that(!detail.isBlank(), "a healthy provider says what was tried");
+        Expect.that(!detail.isBlank(), "a healthy provider has a detail");
       }
     }
   }

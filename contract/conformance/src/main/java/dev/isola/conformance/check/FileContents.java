@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 
 /** Creates and inspects file content for checks. */
 final class FileContents {
-  private static final int MOST = 64 << 20;
+  private static final int MAX_BYTES = 64 << 20;
 
   private FileContents() {}
 
@@ -39,11 +39,11 @@ final class FileContents {
   }
 
   static byte[] bytes(FileSystem files, String path) {
-    return files.readBytes(path, MOST);
+    return files.readBytes(path, MAX_BYTES);
   }
 
   static String text(FileSystem files, String path) {
-    return files.readText(path, UTF_8, MOST);
+    return files.readText(path, UTF_8, MAX_BYTES);
   }
 
   static String range(FileSystem files, String path, long offset, long length) {

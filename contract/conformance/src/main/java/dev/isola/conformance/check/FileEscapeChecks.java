@@ -174,7 +174,9 @@ public final class FileEscapeChecks {
       }
     }
     if (lost) {
-      throw check.notRun("the sandbox's kernel drops the rest of a path after a link to /; other links were tried");
+      throw check.notRun(
+          "the sandbox's kernel drops the rest of a path after a link to /; other links were"
+              + " tried");
     }
   }
 

@@ -509,7 +509,8 @@ public final class FilesChecks {
     FileSystem files = check.sandbox().files();
     files.writeText("here", "x", UTF_8);
     String folder = check.output("pwd").strip();
-    Expect.equal("x", check.output("cat '" + folder + "/here'"), "the file in the commands' folder");
+    Expect.equal(
+        "x", check.output("cat '" + folder + "/here'"), "the file in the commands' folder");
     Expect.equal("x", FileContents.text(files, "/workspace/here"), "the file by its full path");
     Expect.equal("x", FileContents.text(files, "./here"), "./here");
     files.writeText("/workspace/there", "y", UTF_8);
@@ -602,8 +603,7 @@ public final class FilesChecks {
         before, theirs.stat("locked", NOFOLLOW_LINKS).uid(), "the owner of what was there before");
     Expect.thrown(
         "a file for a user that does not exist",
-        () ->
-            files.as(FileUser.rootFor("no-such-user")).writeText("locked/file", "x", UTF_8),
+        () -> files.as(FileUser.rootFor("no-such-user")).writeText("locked/file", "x", UTF_8),
         ErrorCode.USER_NOT_FOUND);
   }
 
@@ -616,7 +616,8 @@ public final class FilesChecks {
     FileInfo end = files.stat("two");
     Expect.equal(FileType.FILE, end.type(), "what the link leads to");
     Expect.equal(5L, end.size(), "its size");
-    Expect.that(end.path().endsWith("/folder/file"), "the result has the final path: " + end.path());
+    Expect.that(
+        end.path().endsWith("/folder/file"), "the result has the final path: " + end.path());
     Expect.equal("12345", FileContents.text(files, end.path()), "what is there");
     Expect.equal(FileType.FOLDER, files.stat("folder").type(), "a folder, followed");
     files.makeLink("nowhere", "nothing");

@@ -92,7 +92,8 @@ public final class ForkingChecks {
       Sandbox two = fork(check, forkPoint);
       Expect.equal(before, all(one), "the files of the first fork");
       Expect.equal(before, all(two), "the files of the second");
-      Expect.equal("later\nchanged\n", output(check.sandbox(), "cat later a/b/file"), "the source's");
+      Expect.equal(
+          "later\nchanged\n", output(check.sandbox(), "cat later a/b/file"), "the source's");
     }
   }
 
@@ -157,7 +158,8 @@ public final class ForkingChecks {
   @Check(value = "N4", needs = Forking.class)
   public void commandsOutsideTheWorkspaceDoNotPreventAFork(CheckContext check) {
     output(check.sandbox(), "echo here > file");
-    try (Execution running = check.sandbox().start(Command.shell("cd / && echo left; exec sleep 60"))) {
+    try (Execution running =
+        check.sandbox().start(Command.shell("cd / && echo left; exec sleep 60"))) {
       ExecutionReader.of(running).until("left\n");
       Expect.equal("here\n", output(fork(check, check.sandbox()), "cat file"), "what the fork has");
       Expect.that(running.await(Duration.ofMillis(1)).isEmpty(), "the command still runs");
@@ -177,14 +179,16 @@ public final class ForkingChecks {
       try (ForkPoint forkPoint = createForkPoint(check.sandbox())) {
         String initial = output(fork(check, forkPoint), "wc -c < log");
         awaitGrowth(check);
-        Expect.equal(initial, output(fork(check, forkPoint), "wc -c < log"), "what a later fork has");
+        Expect.equal(
+            initial, output(fork(check, forkPoint), "wc -c < log"), "what a later fork has");
       } catch (Conflict used) {
         awaitGrowth(check);
       }
       running.kill();
       running.await(TIMEOUT);
       output(check.sandbox(), "rm log; echo good > written");
-      Expect.equal("good\n", output(fork(check, check.sandbox()), "cat written"), "a fork afterwards");
+      Expect.equal(
+          "good\n", output(fork(check, check.sandbox()), "cat written"), "a fork afterwards");
     }
   }
 
@@ -193,7 +197,7 @@ public final class ForkingChecks {
     Expect.eventually(TIMEOUT, "the command begins", () -> files.exists("log"));
     long now = files.stat("log", NOFOLLOW_LINKS).size();
     Expect.eventually(
-        TIMEOUT, "the command goes on", () -> files.stat("log", NOFOLLOW_LINKS).size() > now);
+        TIMEOUT, "the command keeps running", () -> files.stat("log", NOFOLLOW_LINKS).size() > now);
   }
 
   @Check(
@@ -246,7 +250,7 @@ public final class ForkingChecks {
         output(one, "echo more >> a/b/file");
         Expect.eventually(
             TIMEOUT,
-            "the change is told",
+            "the change is reported",
             () -> {
               watch.next(Duration.ofMillis(100)).ifPresent(event -> seen.add(event.toString()));
               return seen.stream().anyMatch(event -> event.contains("file"));

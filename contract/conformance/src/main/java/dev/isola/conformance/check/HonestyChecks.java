@@ -64,10 +64,11 @@ public final class HonestyChecks {
       CheckContext check, String feature, UnaryOperator<SandboxSpec.Builder> asking) {
     SandboxSpec spec = asking.apply(check.spec()).build();
     SandboxException e =
-        Expect.thrown("a spec with " + feature, () -> check.provider().create(spec), Unsupported.class);
-    Expect.equal(ErrorCode.NOT_IMPLEMENTED, e.code(), "the code of the refusal of " + feature);
+        Expect.thrown(
+            "a spec with " + feature, () -> check.provider().create(spec), Unsupported.class);
+    Expect.equal(ErrorCode.NOT_IMPLEMENTED, e.code(), "the code of the rejection of " + feature);
     String message = (e.getMessage() + " " + e.context()).toLowerCase(Locale.ROOT);
-    Expect.contains(message, feature, "the refusal");
+    Expect.contains(message, feature, "the rejection");
     Expect.that(
         check.provider().inventory().stream().noneMatch(found -> found.id().equals(spec.id())),
         "nothing is left of a sandbox that was refused for " + feature);
@@ -100,9 +101,12 @@ public final class HonestyChecks {
         missing(check, Capability.idOf(capability), Requirements.capabilities(capability));
       }
     }
-    Requirements all = new Requirements(check.info().isolation(), check.info().capabilities(), Set.of());
+    Requirements all =
+        new Requirements(check.info().isolation(), check.info().capabilities(), Set.of());
     Expect.equal(
-        List.of(), check.info().missing(check.spec().build(), all), "what is missing of what is declared");
+        List.of(),
+        check.info().missing(check.spec().build(), all),
+        "what is missing of what is declared");
     for (Isolation stronger : Isolation.values()) {
       if (!check.info().isolation().isAtLeast(stronger)) {
         missing(check, "isolation " + lower(stronger), Requirements.isolation(stronger));
@@ -114,7 +118,7 @@ public final class HonestyChecks {
   public void freeResourcesDoNotExceedTotals(CheckContext check) {
     Optional<HostResources> reported = check.provider().resources();
     if (reported.isEmpty()) {
-      throw check.notRun("the provider does not tell what its machine has");
+      throw check.notRun("the provider does not report the resources of its machine");
     }
     HostResources machine = reported.get();
     Expect.that(
@@ -128,12 +132,12 @@ public final class HonestyChecks {
   public void theDescriptionIsComplete(CheckContext check) {
     ProviderInfo info = check.info();
     Expect.equal(check.underTest().name(), info.name(), "the name");
-    Expect.that(info.name().matches("[a-z0-9-]+"), "the name is one: " + info.name());
+    Expect.that(info.name().matches("[a-z0-9-]+"), "the name is valid: " + info.name());
     Expect.equal(ApiVersion.CURRENT, info.apiVersion(), "the api version");
     Expect.that(!info.summary().isBlank(), "there is a summary");
-    Expect.that(!info.cleanup().isBlank(), "it says how it cleans up");
+    Expect.that(!info.cleanup().isBlank(), "the cleanup description is not empty");
     Expect.that(info.startup().isPositive(), "the startup estimate is positive");
-    Expect.equal(info, check.provider().info(), "the description when asked again");
+    Expect.equal(info, check.provider().info(), "the description on the second call");
   }
 
   @Check("P8")
@@ -145,7 +149,7 @@ public final class HonestyChecks {
       Expect.that(
           requirement.present() || !requirement.fix().isBlank(),
           "what is missing has a fix: " + requirement);
-      Expect.that(!requirement.detail().isBlank(), "it says what was found: " + requirement);
+      Expect.that(!requirement.detail().isBlank(), "the detail is not empty: " + requirement);
     }
   }
 
@@ -253,7 +257,8 @@ public final class HonestyChecks {
   public void theClaimedIsolationHidesTheHostsFiles(CheckContext check) {
     claimsMoreThanAProcess(check);
     try (HostSecret secret = new HostSecret()) {
-      String read = check.run("cat " + secret.file() + "; cat " + secret.climbing(12)).stdout().text();
+      String read =
+          check.run("cat " + secret.file() + "; cat " + secret.climbing(12)).stdout().text();
       secret.assertNotIn(read, "by a command in a sandbox that claims " + check.info().isolation());
       check.run("echo spoiled > " + secret.file() + "; rm " + secret.file());
       secret.assertUnchanged("commands in a sandbox that claims " + check.info().isolation());
@@ -277,7 +282,7 @@ public final class HonestyChecks {
 
   private static void claimsMoreThanAProcess(CheckContext check) {
     if (check.info().isolation() == Isolation.PROCESS) {
-      throw check.notRun("the provider claims no isolation beyond a process, and gives none");
+      throw check.notRun("the provider declares isolation process");
     }
   }
 
@@ -308,7 +313,7 @@ public final class HonestyChecks {
       check.sandbox().files().writeText("file", "x", UTF_8);
       FileChange change =
           watch.next(TIMEOUT).orElseThrow(() -> new CheckFailed("the watch told of no change"));
-      Expect.that(change.kind() != FileChange.Kind.ROOT_GONE, "it is a change: " + change);
+      Expect.that(change.kind() != FileChange.Kind.ROOT_GONE, "the event is a change: " + change);
     }
   }
 
@@ -350,11 +355,11 @@ public final class HonestyChecks {
     check.sandbox().files().writeText("file", "x".repeat(2_000_000), UTF_8);
     try (Execution running = check.sandbox().start(Command.shell("sleep 1000"))) {
       UsageReporting.Usage after = reporting.usage();
-      Expect.that(after.cpuTime().compareTo(before.cpuTime()) > 0, "work takes time: " + after);
-      Expect.that(after.uptime().compareTo(before.uptime()) >= 0, "time goes on: " + after);
-      Expect.that(after.memoryBytes() > 0, "what runs is in memory: " + after);
-      Expect.that(after.memoryPeakBytes() >= after.memoryBytes(), "the peak is most: " + after);
-      Expect.that(after.processes() > before.processes(), "a process more: " + after);
+      Expect.that(after.cpuTime().compareTo(before.cpuTime()) > 0, "CPU time increases: " + after);
+      Expect.that(after.uptime().compareTo(before.uptime()) >= 0, "uptime increases: " + after);
+      Expect.that(after.memoryBytes() > 0, "memory is used: " + after);
+      Expect.that(after.memoryPeakBytes() >= after.memoryBytes(), "the peak is at least the current use: " + after);
+      Expect.that(after.processes() > before.processes(), "the process count increases: " + after);
       long disk = after.diskBytes().orElse(2_000_000);
       Expect.that(disk >= 2_000_000, "what was written is counted: " + after);
       running.kill();
@@ -364,7 +369,7 @@ public final class HonestyChecks {
   @Check(value = "P6", needs = Pausing.class)
   public void pauseKeepsWhatItsKindDeclares(CheckContext check) {
     Pausing pausing = check.as(Pausing.class);
-    Expect.that(!pausing.kinds().isEmpty(), "a provider that can pause can pause somehow");
+    Expect.that(!pausing.kinds().isEmpty(), "a provider that declares pausing has at least one kind");
     for (PauseKind kind : pausing.kinds()) {
       check.sandbox().files().writeText("kept", lower(kind), UTF_8);
       Execution execution = check.sandbox().start(Command.shell("sleep 1000"));
@@ -379,7 +384,7 @@ public final class HonestyChecks {
       Expect.equal(lower(kind), check.output("cat kept"), "the file after a pause");
       if (kind == PauseKind.MEMORY) {
         Expect.that(
-            execution.await(Duration.ofMillis(200)).isEmpty(), "the process goes on after it");
+            execution.await(Duration.ofMillis(200)).isEmpty(), "the process keeps running after it");
         execution.kill();
       }
       execution.close();
@@ -424,7 +429,7 @@ public final class HonestyChecks {
           "a file of the host's");
       ExecResult writing = sandbox.run(Command.shell("echo there > shared/from-inside"));
       Expect.that(writing.succeeded(), "a bound folder can be written to: " + writing);
-      Expect.equal("there\n", Files.readString(host.resolve("from-inside")), "what the host finds");
+      Expect.equal("there\n", Files.readString(host.resolve("from-inside")), "the file on the host");
     } finally {
       removeTree(host);
     }
@@ -437,13 +442,14 @@ public final class HonestyChecks {
     try {
       Files.writeString(host.resolve("kept"), "hello");
       Sandbox sandbox =
-          check.create(spec -> spec.volume(VolumeMount.bind(host.toString(), "/workspace/ro", true)));
+          check.create(
+              spec -> spec.volume(VolumeMount.bind(host.toString(), "/workspace/ro", true)));
       ExecResult writing =
           sandbox.run(Command.shell("cat ro/kept; echo x > ro/kept || echo y > ro/new"));
       Expect.equal("hello", writing.stdout().text(), "the content");
       Expect.that(!writing.succeeded(), "writing fails: " + writing);
-      Expect.equal("hello", Files.readString(host.resolve("kept")), "what the host still has");
-      Expect.that(Files.notExists(host.resolve("new")), "nothing new is there");
+      Expect.equal("hello", Files.readString(host.resolve("kept")), "the file on the host");
+      Expect.that(Files.notExists(host.resolve("new")), "no new file exists on the host");
     } finally {
       removeTree(host);
     }
@@ -492,7 +498,7 @@ public final class HonestyChecks {
     Sandbox sandbox = check.create(spec -> spec.network(Network.of(NetworkMode.BRIDGE)));
     Expect.that(interfaces(check, sandbox).size() > 1, "there is an interface besides loopback");
     if (HostAddresses.ofThisMachine().isEmpty()) {
-      throw check.notRun("this machine has no address but loopback's");
+      throw check.notRun("this machine has only loopback addresses");
     }
     try (ServerSocket server = new ServerSocket(0)) {
       for (InetAddress address : HostAddresses.ofThisMachine()) {

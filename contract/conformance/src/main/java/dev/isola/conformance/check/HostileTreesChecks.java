@@ -34,7 +34,8 @@ public final class HostileTreesChecks {
     Expect.that(
         check.provider().inventory().stream().noneMatch(found -> found.id().equals(sandbox.id())),
         "nothing of the sandbox is left in the inventory");
-    Expect.that(check.provider().attach(sandbox.id()).isEmpty(), "the sandbox cannot be attached to");
+    Expect.that(
+        check.provider().attach(sandbox.id()).isEmpty(), "the sandbox cannot be attached to");
   }
 
   @Check(value = "P4", tools = "mv")

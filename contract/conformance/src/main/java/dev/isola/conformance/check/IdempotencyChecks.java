@@ -34,7 +34,8 @@ public final class IdempotencyChecks {
     Expect.equal(first.id(), second.id(), "the id");
     Expect.equal("first", second.files().readText("mark", UTF_8, 100), "the file");
     Expect.equal("init\n", second.files().readText("log", UTF_8, 100), "what init left");
-    Expect.equal(1L, countInInventory(check.provider(), spec.id()), "how often the inventory shows it");
+    Expect.equal(
+        1L, countInInventory(check.provider(), spec.id()), "how often the inventory shows it");
   }
 
   @Check("P2")
@@ -43,8 +44,9 @@ public final class IdempotencyChecks {
     Sandbox sandbox = check.provider().create(spec);
     try (Execution execution = sandbox.start(Command.shell("echo $$; sleep 1000"))) {
       String pid = ExecutionReader.of(execution).until("\n").stdout().strip();
-      Processes.expectAlive(check.provider().create(spec), pid, "the command after the second create");
-      Expect.that(execution.await(Duration.ofMillis(1)).isEmpty(), "its handle goes on");
+      Processes.expectAlive(
+          check.provider().create(spec), pid, "the command after the second create");
+      Expect.that(execution.await(Duration.ofMillis(1)).isEmpty(), "its handle stays usable");
       execution.kill();
     }
   }
@@ -56,7 +58,7 @@ public final class IdempotencyChecks {
     old.files().writeText("old", "x", UTF_8);
     check.provider().destroy(spec.id(), DestroyOptions.NORMAL);
     Sandbox fresh = check.provider().create(spec);
-    Expect.that(!fresh.files().exists("old"), "nothing of the old one is in it");
+    Expect.that(!fresh.files().exists("old"), "files of the old sandbox are gone");
     Expect.that(fresh.run(Command.argv("true")).succeeded(), "commands run in it");
   }
 

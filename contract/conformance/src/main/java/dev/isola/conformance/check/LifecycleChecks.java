@@ -52,7 +52,8 @@ public final class LifecycleChecks {
     for (String shape : List.of("a", "0", "0123456789abcdefghijklmnopqrstuv")) {
       SandboxId id = new SandboxId(shape);
       try {
-        Sandbox sandbox = check.provider().create(SandboxSpec.builder(id).deadline(TIMEOUT).build());
+        Sandbox sandbox =
+            check.provider().create(SandboxSpec.builder(id).deadline(TIMEOUT).build());
         Expect.equal(id, sandbox.id(), "the id");
         Expect.that(sandbox.run(Command.argv("true")).succeeded(), "a command runs in " + id);
       } finally {
@@ -96,8 +97,13 @@ public final class LifecycleChecks {
   @Check("P7")
   public void inventoryShowsEachSandboxOnce(CheckContext check) {
     List<SandboxId> made =
-        Stream.generate(() -> check.create(spec -> spec)).limit(3).map(Sandbox::id).sorted().toList();
-    Expect.equal(made, ids(check.provider()).stream().filter(made::contains).toList(), "the inventory");
+        Stream.generate(() -> check.create(spec -> spec))
+            .limit(3)
+            .map(Sandbox::id)
+            .sorted()
+            .toList();
+    Expect.equal(
+        made, ids(check.provider()).stream().filter(made::contains).toList(), "the inventory");
   }
 
   @Check("S1")
@@ -135,8 +141,8 @@ public final class LifecycleChecks {
   public void destroyRemovesItFromTheInventory(CheckContext check) {
     SandboxId id = check.sandbox().id();
     check.provider().destroy(id, DestroyOptions.NORMAL);
-    Expect.that(!ids(check.provider()).contains(id), "the inventory does not show it any more");
-    Expect.that(check.provider().attach(id).isEmpty(), "it cannot be attached to any more");
+    Expect.that(!ids(check.provider()).contains(id), "the inventory does not list it");
+    Expect.that(check.provider().attach(id).isEmpty(), "it cannot be attached to");
   }
 
   @Check("P3")
@@ -189,8 +195,7 @@ public final class LifecycleChecks {
             })
         .get(TIMEOUT, "destroy returns although commands run");
     Expect.that(
-        ConcurrentCalls.start(() -> ended(running))
-            .get(TIMEOUT, "waiting for its command returns"),
+        ConcurrentCalls.start(() -> ended(running)).get(TIMEOUT, "waiting for its command returns"),
         "the command counts as ended");
     Expect.that(!ids(check.provider()).contains(sandbox.id()), "nothing is left in the inventory");
   }
@@ -349,7 +354,7 @@ public final class LifecycleChecks {
   }
 
   private static void expectNothingLeft(CheckContext check, SandboxId id) {
-    Expect.that(inventoryItem(check.provider(), id).isEmpty(), "the inventory shows nothing of it");
+    Expect.that(inventoryItem(check.provider(), id).isEmpty(), "the inventory does not list it");
     Expect.that(check.provider().attach(id).isEmpty(), "it cannot be attached to");
   }
 

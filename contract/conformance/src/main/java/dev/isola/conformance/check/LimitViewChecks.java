@@ -28,7 +28,8 @@ public final class LimitViewChecks {
 
   @Check("S2")
   public void memoryLimitIsVisible(CheckContext check) {
-    Sandbox sandbox = limited(check, LimitKind.MEMORY, ResourceLimits.DEFAULT.withMemoryMb(MEMORY_MB));
+    Sandbox sandbox =
+        limited(check, LimitKind.MEMORY, ResourceLimits.DEFAULT.withMemoryMb(MEMORY_MB));
     ExecResult read =
         sandbox.run(
             Command.shell(
@@ -126,7 +127,8 @@ public final class LimitViewChecks {
 
   @Check("S2")
   public void aSandboxCannotChangeItsLimits(CheckContext check) {
-    Sandbox sandbox = limited(check, LimitKind.MEMORY, ResourceLimits.DEFAULT.withMemoryMb(MEMORY_MB));
+    Sandbox sandbox =
+        limited(check, LimitKind.MEMORY, ResourceLimits.DEFAULT.withMemoryMb(MEMORY_MB));
     ExecResult written =
         sandbox.run(
             Command.shell(

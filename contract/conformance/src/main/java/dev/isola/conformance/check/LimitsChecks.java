@@ -86,7 +86,7 @@ public final class LimitsChecks {
       expectUsable(other);
       hogs.await(Duration.ofSeconds(60));
       expectUsable(other);
-      Expect.that(idle.await(Duration.ofMillis(50)).isEmpty(), "the neighbour's command goes on");
+      Expect.that(idle.await(Duration.ofMillis(50)).isEmpty(), "the command of the other sandbox goes on");
       idle.kill();
       hogs.kill();
     }
@@ -151,7 +151,8 @@ public final class LimitsChecks {
 
   @Check("S2")
   public void commandsWithoutATimeoutGetTheDefault(CheckContext check) {
-    Sandbox sandbox = limited(check, LimitKind.TIMEOUT, DEFAULT.withTimeout(Duration.ofMillis(700)));
+    Sandbox sandbox =
+        limited(check, LimitKind.TIMEOUT, DEFAULT.withTimeout(Duration.ofMillis(700)));
     ExecResult result = sandbox.run(Command.shell("echo begun; sleep 20"));
     Expect.that(result.timedOut(), "the sandbox's timeout ends the command: " + result.exit());
     Expect.equal("begun\n", result.stdout().text(), "the output before it");
@@ -168,12 +169,12 @@ public final class LimitsChecks {
     Duration before = usage.usage().cpuTime();
     long start = System.nanoTime();
     sandbox.run(Command.shell("while :; do :; done").withTimeout(Duration.ofSeconds(4)));
-    double wall = (System.nanoTime() - start) / 1e9;
+    double elapsed = (System.nanoTime() - start) / 1e9;
     double used = usage.usage().cpuTime().minus(before).toNanos() / 1e9;
     Expect.that(
-        used <= wall * 0.25 * 1.5 + 0.1,
-        "a quarter of a processor is used, not " + used + " s in " + wall + " s");
-    Expect.that(used >= wall * 0.05, "something is used, not " + used + " s in " + wall + " s");
+        used <= elapsed * 0.25 * 1.5 + 0.1,
+        "a quarter of a processor is used, not " + used + " s in " + elapsed + " s");
+    Expect.that(used >= elapsed * 0.05, "something is used, not " + used + " s in " + elapsed + " s");
   }
 
   @Check("S2")

@@ -19,7 +19,8 @@ public final class OutputChecks {
 
   @Check("X1")
   public void countIsExactBeyondTheLimit(CheckContext check) {
-    CapturedOutput out = run(check, "head -c 3000000 /dev/zero", new OutputLimit(1000, 500)).stdout();
+    CapturedOutput out =
+        run(check, "head -c 3000000 /dev/zero", new OutputLimit(1000, 500)).stdout();
     Expect.equal(3_000_000L, out.total(), "the count");
     Expect.equal(1000, out.head().size(), "the size of the head");
     Expect.equal(500, out.tail().size(), "the size of the tail");
@@ -104,7 +105,8 @@ public final class OutputChecks {
 
   @Check("X5")
   public void floodIsCountedExactly(CheckContext check) {
-    ExecResult result = run(check, "head -c " + FLOOD + " /dev/zero; echo end", OutputLimit.DEFAULT);
+    ExecResult result =
+        run(check, "head -c " + FLOOD + " /dev/zero; echo end", OutputLimit.DEFAULT);
     Expect.equal(FLOOD + 4L, result.stdout().total(), "the count");
     byte[] tail = result.stdout().tail().toArray();
     Expect.equal("end\n", new String(tail, tail.length - 4, 4, US_ASCII), "the last four bytes");

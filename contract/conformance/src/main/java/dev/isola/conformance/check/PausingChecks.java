@@ -50,15 +50,18 @@ public final class PausingChecks {
       sleep(Duration.ofMillis(3_300));
       pausing.resume();
       Expect.eventually(
-          TIMEOUT, "there is a gap of the length of the pause", () -> longestGap(ticks(check)) >= 3);
+          TIMEOUT,
+          "there is a gap of the length of the pause",
+          () -> longestGap(ticks(check)) >= 3);
       Expect.that(
-          ticking.await(Duration.ofMillis(50)).isEmpty(), "the command goes on after the pause");
+          ticking.await(Duration.ofMillis(50)).isEmpty(), "the command keeps running after the pause");
       ticking.kill();
     }
   }
 
   private static List<Long> ticks(CheckContext check) {
-    return check.output("cat ticks 2> /dev/null || true")
+    return check
+        .output("cat ticks 2> /dev/null || true")
         .lines()
         .filter(line -> !line.isBlank())
         .map(Long::valueOf)
@@ -92,7 +95,9 @@ public final class PausingChecks {
       pausing.pause(kind);
       Expect.thrown("a command while paused: " + kind, () -> check.run("echo"), Conflict.class);
       Expect.thrown(
-          "a file while paused: " + kind, () -> check.sandbox().files().exists("x"), Conflict.class);
+          "a file while paused: " + kind,
+          () -> check.sandbox().files().exists("x"),
+          Conflict.class);
       pausing.resume();
       Expect.equal("works\n", check.output("echo works"), "a command after it");
     }

@@ -120,7 +120,8 @@ public final class ProcessLimitChecks {
 
   @Check(value = "S2", tools = "python3")
   public void commandsStartDespiteAForkBomb(CheckContext check) {
-    Sandbox sandbox = limited(check, LimitKind.PROCESSES, DEFAULT.withProcesses(40).withThreads(200));
+    Sandbox sandbox =
+        limited(check, LimitKind.PROCESSES, DEFAULT.withProcesses(40).withThreads(200));
     try (Execution bomb = sandbox.start(Command.argv("python3", "-c", BOMB))) {
       bomb.await(Duration.ofSeconds(20));
       expectUsable(sandbox);
@@ -140,7 +141,8 @@ public final class ProcessLimitChecks {
 
   @Check(value = "S2", tools = "setsid")
   public void commandsStartDespiteOrphanedProcesses(CheckContext check) {
-    Sandbox sandbox = limited(check, LimitKind.PROCESSES, DEFAULT.withProcesses(40).withThreads(200));
+    Sandbox sandbox =
+        limited(check, LimitKind.PROCESSES, DEFAULT.withProcesses(40).withThreads(200));
     sandbox.run(
         Command.shell(
                 "i=0; while test $i -lt 60; do setsid sleep 1000 >/dev/null 2>&1 & i=$((i+1));"

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The files and sockets that a provider keeps on the host for its sandboxes. */
 final class ProviderDataFiles {
-  private static final int MOST = 200;
+  private static final int MAX_FILES = 200;
 
   private final List<String> files = new ArrayList<>();
   private final List<String> sockets = new ArrayList<>();
@@ -34,7 +34,7 @@ final class ProviderDataFiles {
     @Override
     public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
       List<String> list = attributes.isRegularFile() ? files : sockets;
-      if (!attributes.isSymbolicLink() && list.size() < MOST) {
+      if (!attributes.isSymbolicLink() && list.size() < MAX_FILES) {
         list.add(file.toString());
       }
       return FileVisitResult.CONTINUE;

@@ -48,7 +48,8 @@ public final class PtyChecks {
   @Check(value = "X6", needs = Terminals.class, tools = "stty")
   public void sizeIsSetAndChanged(CheckContext check) {
     String script = "stty size; read line; stty size";
-    Terminal terminal = check.as(Terminals.class).open(Command.shell(script), new TerminalSize(97, 31));
+    Terminal terminal =
+        check.as(Terminals.class).open(Command.shell(script), new TerminalSize(97, 31));
     try (BackgroundReader screen = new BackgroundReader(terminal)) {
       screen.awaitText("31 97\r\n");
       terminal.resize(new TerminalSize(132, 43));
@@ -71,7 +72,8 @@ public final class PtyChecks {
 
   @Check(value = "X6", needs = Terminals.class)
   public void inputIsEchoedAndRead(CheckContext check) {
-    try (BackgroundReader screen = new BackgroundReader(open(check, "read line; echo \"got $line\""))) {
+    try (BackgroundReader screen =
+        new BackgroundReader(open(check, "read line; echo \"got $line\""))) {
       screen.type("some words\n").awaitText("some words\r\n").awaitText("got some words\r\n");
       Expect.equal(new Exit.Exited(0), screen.awaitExit(), "the exit");
     }
@@ -128,7 +130,8 @@ public final class PtyChecks {
 
   @Check(value = "X6", needs = Terminals.class)
   public void unicodePassesBothWays(CheckContext check) {
-    try (BackgroundReader screen = new BackgroundReader(open(check, "read line; echo \"[$line]\""))) {
+    try (BackgroundReader screen =
+        new BackgroundReader(open(check, "read line; echo \"[$line]\""))) {
       screen.type("größe 日本 🏝\n").awaitText("[größe 日本 🏝]\r\n");
     }
   }

@@ -22,7 +22,7 @@ public final class QuotaChecks {
   private static final int LIMIT_MB = 32;
 
   /** A file system may round up slightly. */
-  private static final long MOST_BYTES = 36_000_000;
+  private static final long MAX_BYTES = 36_000_000;
 
   private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
@@ -54,7 +54,7 @@ public final class QuotaChecks {
   }
 
   private static void expectWithinLimit(long bytes) {
-    Expect.that(bytes <= MOST_BYTES, LIMIT_MB + " MB are written at most, not " + bytes + " bytes");
+    Expect.that(bytes <= MAX_BYTES, LIMIT_MB + " MB are written at most, not " + bytes + " bytes");
     Expect.that(bytes >= 8_000_000, "some are written, not " + bytes + " bytes");
   }
 

@@ -38,8 +38,8 @@ public final class RecoveryChecks {
     InventoryItem theirs =
         inventoryItem(check.anotherProcess(), check.sandbox().id())
             .orElseThrow(() -> new CheckFailed("another process does not see the sandbox"));
-    Expect.equal(SandboxState.RUNNING, theirs.state(), "the state they see");
-    Expect.equal(ours.createdAt(), theirs.createdAt(), "when it was made");
+    Expect.equal(SandboxState.RUNNING, theirs.state(), "the state in the other process");
+    Expect.equal(ours.createdAt(), theirs.createdAt(), "the creation time");
   }
 
   @Check("P7")
@@ -181,9 +181,9 @@ public final class RecoveryChecks {
     Provider other = check.anotherProcess();
     SandboxId id = check.sandbox().id();
     check.provider().destroy(id, DestroyOptions.NORMAL);
-    Expect.that(other.attach(id).isEmpty(), "a destroyed one is not there for another process");
-    Expect.that(inventoryItem(other, id).isEmpty(), "nor in its inventory");
-    Expect.that(other.attach(check.spec().build().id()).isEmpty(), "nor one that never was");
+    Expect.that(other.attach(id).isEmpty(), "another process cannot attach to a destroyed sandbox");
+    Expect.that(inventoryItem(other, id).isEmpty(), "its inventory does not list the destroyed sandbox");
+    Expect.that(other.attach(check.spec().build().id()).isEmpty(), "it cannot attach to an unknown sandbox");
   }
 
   @Check("P5")
@@ -194,7 +194,8 @@ public final class RecoveryChecks {
     Expect.gone("run", () -> sandbox.run(Command.argv("true")));
     Expect.gone("stat", () -> sandbox.files().stat(".", NOFOLLOW_LINKS));
     Expect.equal(SandboxState.DESTROYED, sandbox.state(), "the state");
-    Expect.that(inventoryItem(check.provider(), sandbox.id()).isEmpty(), "the inventory shows nothing");
+    Expect.that(
+        inventoryItem(check.provider(), sandbox.id()).isEmpty(), "the inventory shows nothing");
     check.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
   }
 
@@ -206,12 +207,12 @@ public final class RecoveryChecks {
         new ProviderUnderTest(
             ours.factory(), ours.config(), new InstanceId("somebodyelse"), ours.data());
     try (Provider otherInstance = theirs.open()) {
-      Expect.that(inventoryItem(otherInstance, id).isEmpty(), "their inventory does not show ours");
-      Expect.that(otherInstance.attach(id).isEmpty(), "they cannot attach to ours");
+      Expect.that(inventoryItem(otherInstance, id).isEmpty(), "the inventory of the other instance does not list the sandbox");
+      Expect.that(otherInstance.attach(id).isEmpty(), "the other instance cannot attach to the sandbox");
       otherInstance.destroy(id, DestroyOptions.FORCE);
     }
-    Expect.equal("fine\n", check.output("echo fine"), "ours after their destroy");
-    Expect.that(inventoryItem(check.provider(), id).isPresent(), "our inventory shows it");
+    Expect.equal("fine\n", check.output("echo fine"), "the sandbox after a destroy by the other instance");
+    Expect.that(inventoryItem(check.provider(), id).isPresent(), "the inventory of this instance lists the sandbox");
   }
 
   private static ExecutionId startAndLeave(Sandbox sandbox) {

@@ -149,7 +149,7 @@ public final class RegressionsChecks {
     Expect.contains(result.stdout().text(), "left", "the output");
     int then = ticks(check);
     Expect.eventually(
-        TIMEOUT, "the background writer goes on after " + then, () -> ticks(check) > then + 12);
+        TIMEOUT, "the background writer continues after " + then, () -> ticks(check) > then + 12);
   }
 
   private static int ticks(CheckContext check) {
@@ -183,7 +183,8 @@ public final class RegressionsChecks {
       Expect.equal(-1, firstByte(files), "what is read first of an empty file written with " + how);
       Expect.equal("", FileContents.range(files, "empty", 0, 10), "a range of it");
     }
-    Expect.equal("0\n", check.output("cat empty | wc -c").replace(" ", ""), "its size for a command");
+    Expect.equal(
+        "0\n", check.output("cat empty | wc -c").replace(" ", ""), "its size for a command");
   }
 
   private static int firstByte(FileSystem files) {

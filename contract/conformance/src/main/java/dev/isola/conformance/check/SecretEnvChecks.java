@@ -29,7 +29,8 @@ public final class SecretEnvChecks {
   public void secretVariablesAreNotPrinted(CheckContext check) {
     Sandbox sandbox = check.create(spec -> spec.secretEnv("KIT_KEY", Secret.of(VALUE)));
     Expect.that(!sandbox.toString().contains(VALUE), "a sandbox does not print them");
-    Expect.that(!check.provider().inventory().toString().contains(VALUE), "nor what is listed of it");
-    Expect.that(!check.provider().toString().contains(VALUE), "nor the provider");
+    Expect.that(
+        !check.provider().inventory().toString().contains(VALUE), "the inventory does not print them");
+    Expect.that(!check.provider().toString().contains(VALUE), "the provider does not print them");
   }
 }

@@ -147,7 +147,8 @@ public final class SnapshotsChecks {
     }
     restore(check.sandbox(), "copy", take(check.sandbox(), CaptureRequest.of("tree")).archive());
     check.output("echo new > copy/one");
-    Expect.equal("new\n", check.output("cat copy/two"), "the other name of the file that was changed");
+    Expect.equal(
+        "new\n", check.output("cat copy/two"), "the other name of the file that was changed");
     Expect.equal("old\n", check.output("cat tree/two"), "the file that was taken");
   }
 
@@ -220,7 +221,8 @@ public final class SnapshotsChecks {
     FileSystem files = check.sandbox().files();
     files.write("tree/m", FileContents.of(FileContents.random(8 << 20, 3)), WriteOptions.DEFAULT);
     Execution writer =
-        check.sandbox()
+        check
+            .sandbox()
             .start(
                 Command.shell(
                     "cd tree; i=0; while true; do i=$((i+1)); echo $i > a.new; mv a.new a;"
@@ -254,12 +256,11 @@ public final class SnapshotsChecks {
         long distance = number(captured.entries(), "a") - number(captured.entries(), "z");
         Expect.that(
             distance == 0 || distance == 1, "both files are of one moment, but " + distance);
-        Expect.that(captured.result().frozenFor().isPositive(), "it tells how long commands were frozen");
+        Expect.that(
+            captured.result().frozenFor().isPositive(), "it tells how long commands were frozen");
         String then = FileContents.text(files, "tree/z");
         Expect.eventually(
-            TIMEOUT,
-            "the command goes on",
-            () -> !FileContents.text(files, "tree/z").equals(then));
+            TIMEOUT, "the command keeps running", () -> !FileContents.text(files, "tree/z").equals(then));
       }
       writer.kill();
     }
@@ -277,7 +278,7 @@ public final class SnapshotsChecks {
       }
       String then = FileContents.text(files, "tree/z");
       Expect.eventually(
-          TIMEOUT, "the command goes on", () -> !FileContents.text(files, "tree/z").equals(then));
+          TIMEOUT, "the command keeps running", () -> !FileContents.text(files, "tree/z").equals(then));
       writer.kill();
     }
   }
@@ -303,7 +304,9 @@ public final class SnapshotsChecks {
           before[0] = take(check.sandbox(), CaptureRequest.of("tree"));
           before[0].entries().forEach((name, one) -> one.mark().ifPresent(m -> marks.put(name, m)));
           CapturedArchive next =
-              take(check.sandbox(), CaptureRequest.of("tree").since(before[0].result().capturedAt()));
+              take(
+                  check.sandbox(),
+                  CaptureRequest.of("tree").since(before[0].result().capturedAt()));
           return next.entries().values().stream().filter(e -> e.unchanged().isPresent()).count()
               == 5;
         });
@@ -352,18 +355,18 @@ public final class SnapshotsChecks {
   @Check(value = "N2", needs = Snapshotting.class)
   public void archiveLimitsAreEnforced(CheckContext check) {
     byte[] archive = new TestArchive().file("a", "1234567890").file("b", "1234567890").end();
-    Snapshotting pictures = of(check.sandbox());
+    Snapshotting snapshotting = of(check.sandbox());
     Expect.thrown(
         "too many bytes",
-        () -> pictures.restore("in", FileContents.of(archive), new TreeLimits(15, 100)),
+        () -> snapshotting.restore("in", FileContents.of(archive), new TreeLimits(15, 100)),
         ErrorCode.RESOURCE_LIMIT);
     Expect.thrown(
         "too many entries",
-        () -> pictures.restore("in", FileContents.of(archive), new TreeLimits(1000, 1)),
+        () -> snapshotting.restore("in", FileContents.of(archive), new TreeLimits(1000, 1)),
         ErrorCode.RESOURCE_LIMIT);
     Expect.equal(
         2L,
-        pictures.restore("in", FileContents.of(archive), new TreeLimits(20, 2)).entries(),
+        snapshotting.restore("in", FileContents.of(archive), new TreeLimits(20, 2)).entries(),
         "what is allowed");
   }
 
@@ -386,11 +389,11 @@ public final class SnapshotsChecks {
 
   @Check(value = "N1", needs = Snapshotting.class)
   public void destroyedSandboxCannotBeCaptured(CheckContext check) {
-    Snapshotting pictures = of(check.sandbox());
+    Snapshotting snapshotting = of(check.sandbox());
     check.provider().destroy(check.sandbox().id(), DestroyOptions.FORCE);
-    Expect.gone("a picture", () -> pictures.capture(CaptureRequest.of(".")).close());
+    Expect.gone("a capture", () -> snapshotting.capture(CaptureRequest.of(".")).close());
     Expect.gone(
         "a restore",
-        () -> pictures.restore("in", FileContents.of(new TestArchive().end()), TreeLimits.DEFAULT));
+        () -> snapshotting.restore("in", FileContents.of(new TestArchive().end()), TreeLimits.DEFAULT));
   }
 }

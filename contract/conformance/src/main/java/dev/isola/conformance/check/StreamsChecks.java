@@ -63,7 +63,8 @@ public final class StreamsChecks {
         before = at;
       }
       Expect.that(before.isBefore(most), "the last piece was written about now: " + before);
-      Expect.that(reading.pieces().size() >= 2, "output written a second apart arrives in separate chunks");
+      Expect.that(
+          reading.pieces().size() >= 2, "output written a second apart arrives in separate chunks");
     }
   }
 

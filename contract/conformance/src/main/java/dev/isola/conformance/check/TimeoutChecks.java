@@ -64,7 +64,7 @@ public final class TimeoutChecks {
                 .withTimeout(Duration.ofSeconds(2)));
     Expect.that(result.timedOut(), "it timed out, but " + result.exit());
     List<String> pids = result.stdout().text().lines().toList();
-    Expect.equal(3, pids.size(), "the number of processes that said their ids");
+    Expect.equal(3, pids.size(), "the number of printed process ids");
     for (String pid : pids) {
       Processes.expectDead(check.sandbox(), pid, "a process of the tree");
     }
@@ -73,7 +73,8 @@ public final class TimeoutChecks {
   @Check(
       value = "X4",
       tools = {"sh", "setsid"})
-  public void childInAnotherSessionIsDeadAfterwards(CheckContext check) throws InterruptedException {
+  public void childInAnotherSessionIsDeadAfterwards(CheckContext check)
+      throws InterruptedException {
     ExecResult result =
         inTime(
             check.sandbox(),
@@ -86,7 +87,8 @@ public final class TimeoutChecks {
   @Check(
       value = "X4",
       tools = {"sh", "setsid"})
-  public void orphanInAnotherSessionIsDeadAfterwards(CheckContext check) throws InterruptedException {
+  public void orphanInAnotherSessionIsDeadAfterwards(CheckContext check)
+      throws InterruptedException {
     ExecResult result =
         inTime(
             check.sandbox(),
@@ -96,7 +98,8 @@ public final class TimeoutChecks {
   }
 
   @Check(value = "X4", tools = "trap")
-  public void commandThatIgnoresTermIsDeadAfterwards(CheckContext check) throws InterruptedException {
+  public void commandThatIgnoresTermIsDeadAfterwards(CheckContext check)
+      throws InterruptedException {
     ExecResult result =
         inTime(
             check.sandbox(),
@@ -136,7 +139,8 @@ public final class TimeoutChecks {
 
   @Check("X4")
   public void otherCommandsGoOnWhenOneTimesOut(CheckContext check) throws InterruptedException {
-    try (Execution other = check.sandbox().start(Command.shell("echo $$; cat; echo end").withStdin())) {
+    try (Execution other =
+        check.sandbox().start(Command.shell("echo $$; cat; echo end").withStdin())) {
       ExecutionReader reading = ExecutionReader.of(other).until("\n");
       inTime(check.sandbox(), Command.argv("sleep", "1000").withTimeout(SHORT));
       Processes.expectAlive(check.sandbox(), reading.stdout().strip(), "the other command");

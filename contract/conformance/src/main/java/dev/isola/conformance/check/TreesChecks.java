@@ -203,7 +203,8 @@ public final class TreesChecks {
 
   @Check("F3")
   public void devicesAndPipesAreRefused(CheckContext check) {
-    refused(check, "a device", new TestArchive().entry("zero", TestArchive.DEVICE, 0666, 0, "").end());
+    refused(
+        check, "a device", new TestArchive().entry("zero", TestArchive.DEVICE, 0666, 0, "").end());
     refused(check, "a block device", new TestArchive().entry("disk", '4', 0666, 0, "").end());
     refused(check, "a pipe", new TestArchive().entry("pipe", TestArchive.FIFO, 0666, 0, "").end());
     refused(check, "a type that is none", new TestArchive().entry("what", 'Z', 0666, 0, "").end());

@@ -17,7 +17,8 @@ import java.util.List;
 public final class VolumesChecks {
 
   private static Volumes volumes(CheckContext check) {
-    return check.provider()
+    return check
+        .provider()
         .volumes()
         .orElseThrow(() -> new CheckFailed("declared but not implemented: volumes"));
   }
@@ -51,7 +52,8 @@ public final class VolumesChecks {
       Expect.equal(
           "", within(check, name, "find data -mindepth 1; echo kept > data/file"), "its content");
       volumes.create(name);
-      Expect.equal("kept\n", within(check, name, "cat data/file"), "the content of one that exists");
+      Expect.equal(
+          "kept\n", within(check, name, "cat data/file"), "the content of one that exists");
     } finally {
       volumes.destroy(name);
     }

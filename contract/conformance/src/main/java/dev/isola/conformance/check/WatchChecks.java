@@ -61,17 +61,17 @@ public final class WatchChecks {
     try (Watch watch = watch(check, false)) {
       check.output("touch watched/file");
       FileChange created = await(watch, Kind.CREATED, "file");
-      Expect.that(!created.folder(), "a file is not told to be a folder");
+      Expect.that(!created.folder(), "a file is not reported as a folder");
       Expect.equal(
           "file",
           files.stat(created.path(), NOFOLLOW_LINKS).name(),
-          "the name by the path it tells");
+          "the name in the reported path");
       check.output("echo more >> watched/file");
       await(watch, Kind.MODIFIED, "file");
       check.output("rm watched/file");
       await(watch, Kind.REMOVED, "file");
       files.makeFolder("watched/folder", 0755);
-      Expect.that(await(watch, Kind.CREATED, "folder").folder(), "a folder is told to be one");
+      Expect.that(await(watch, Kind.CREATED, "folder").folder(), "a folder is reported as a folder");
     }
   }
 
@@ -100,7 +100,7 @@ public final class WatchChecks {
               is(change, Kind.MOVED_TO, "file")
                   || is(change, Kind.CREATED, "file")
                   || is(change, Kind.MODIFIED, "file"));
-      Expect.equal("content", FileContents.text(files, "watched/file"), "the file once it is told");
+      Expect.equal("content", FileContents.text(files, "watched/file"), "the file once its change is reported");
     }
   }
 
@@ -126,7 +126,7 @@ public final class WatchChecks {
           until(watch, "the last file", change -> is(change, Kind.CREATED, "last"));
       for (FileChange change : seen) {
         String name = FileContents.below("watched", change.path());
-        Expect.that(name.equals("last") || name.equals("sub"), "nothing else is told: " + change);
+        Expect.that(name.equals("last") || name.equals("sub"), "nothing else is reported: " + change);
       }
     }
   }
@@ -138,8 +138,8 @@ public final class WatchChecks {
       Expect.equal(Optional.empty(), watch.next(Duration.ofMillis(200)), "no change");
       Duration took = Duration.ofNanos(System.nanoTime() - start);
       Expect.that(took.toMillis() >= 150, "it waits for its timeout, not " + took);
-      Expect.that(took.toMillis() < 5_000, "it waits no longer, not " + took);
-      Expect.that(!watch.ended(), "the watch goes on");
+      Expect.that(took.toMillis() < 5_000, "it waits not much longer, not " + took);
+      Expect.that(!watch.ended(), "the watch has not ended");
       check.output("touch watched/file");
       await(watch, Kind.CREATED, "file");
     }
@@ -150,7 +150,7 @@ public final class WatchChecks {
     Watch watch = watch(check, false);
     watch.close();
     Expect.that(watch.ended(), "a closed watch has ended");
-    Expect.equal(Optional.empty(), watch.next(Duration.ofSeconds(5)), "what comes after close");
+    Expect.equal(Optional.empty(), watch.next(Duration.ofSeconds(5)), "the next change after close");
     watch.close();
     try (Watch again = watch(check, false)) {
       check.output("touch watched/file");
@@ -165,7 +165,7 @@ public final class WatchChecks {
       files.remove("watched", true);
       until(watch, "its root being gone", change -> change.kind() == Kind.ROOT_GONE);
       Expect.that(watch.ended(), "the watch has ended with its folder");
-      Expect.equal(Optional.empty(), watch.next(Duration.ofSeconds(5)), "what comes after that");
+      Expect.equal(Optional.empty(), watch.next(Duration.ofSeconds(5)), "the next change after the end");
     }
   }
 

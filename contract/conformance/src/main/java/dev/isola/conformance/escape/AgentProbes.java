@@ -20,7 +20,10 @@ final class AgentProbes {
         inProc("memoryOfTheAgentIsNotRead", "agent-memory", "the agent's memory"),
         inProc("agentIsNotTraced", "agent-trace", "the agent, as a debugger"),
         inProc("filesOfTheAgentAreNotRead", "agent-files", "the agent's descriptors and /proc"),
-        inProc("programOfTheAgentIsNotChanged", "agent-program", "the agent's program, which other sandboxes share")
+        inProc(
+                "programOfTheAgentIsNotChanged",
+                "agent-program",
+                "the agent's program, which other sandboxes share")
             .withFloors(Isolation.CONTAINER, Isolation.CONTAINER),
         inProc("agentIsNotKilled", "agent-kill", "the agent, by signals")
             .withEvidence(Evidence.SANDBOX)

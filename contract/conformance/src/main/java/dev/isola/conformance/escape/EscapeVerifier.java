@@ -61,7 +61,8 @@ public final class EscapeVerifier {
     }
     return escaped
         ? ProbeResult.got("the host observed the effect, although the program printed " + reported)
-        : ProbeResult.refused("the host observed no effect, although the program printed " + reported);
+        : ProbeResult.refused(
+            "the host observed no effect, although the program printed " + reported);
   }
 
   private Optional<String> content() {

@@ -46,7 +46,8 @@ final class FileProbes {
             "fileIsNotOpenedByItsHandle",
             FILES,
             "a file by its handle, bypassing paths",
-            context -> List.of("handle", context.one("handle-type"), context.one("handle"), context.id())),
+            context ->
+                List.of("handle", context.one("handle-type"), context.one("handle"), context.id())),
         EscapeProbe.of(
             "secondChrootDoesNotLeadOut",
             FILES,

@@ -21,7 +21,8 @@ final class NamespaceProbes {
             .withNeed(EscapeProbe.Need.USERS),
         namespace("cgroupNamespaceIsItsOwn", "cgroup", "the host's control groups")
             .withNeed(EscapeProbe.Need.CONTROL_GROUPS),
-        privilege("userNamespaceIsNotMade", "all capabilities, in a nested namespace", "user-namespace"),
+        privilege(
+            "userNamespaceIsNotMade", "all capabilities, in a nested namespace", "user-namespace"),
         privilege("namespacesAreNotMade", "a nested namespace", "namespaces"),
         EscapeProbe.ofKernel(
                 "namespacesAreNotEntered",
@@ -48,7 +49,8 @@ final class NamespaceProbes {
         name,
         NAMESPACES,
         target,
-        context -> List.of("namespace", kind, context.one("namespace-" + kind), context.one("boot")));
+        context ->
+            List.of("namespace", kind, context.one("namespace-" + kind), context.one("boot")));
   }
 
   private static EscapeProbe privilege(String name, String target, String... program) {

@@ -52,7 +52,8 @@ public final class ProbeProgram {
   }
 
   /** Runs the program in {@code folder} as a plain process of this user. */
-  static ProbeResult run(Path folder, List<String> arguments) throws IOException, InterruptedException {
+  static ProbeResult run(Path folder, List<String> arguments)
+      throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(List.of(folder.resolve(NAME).toString()));
     command.addAll(arguments);
     ProcessBuilder builder = new ProcessBuilder(command);
@@ -66,7 +67,8 @@ public final class ProbeProgram {
       if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
         throw new IOException(NAME + " does not end");
       }
-      return ProbeResult.parse(output).orElseThrow(() -> new IOException(NAME + " said: " + output));
+      return ProbeResult.parse(output)
+          .orElseThrow(() -> new IOException(NAME + " said: " + output));
     } finally {
       process.destroyForcibly();
     }

@@ -5,7 +5,7 @@ import java.util.Optional;
 
 /** The result of a probe, as the probe program prints it on one line. */
 public record ProbeResult(Verdict verdict, String detail) {
-  private static final int LONGEST = 600;
+  private static final int MAX_LENGTH = 600;
 
   /** The first word of the line. */
   public enum Verdict {
@@ -28,7 +28,7 @@ public record ProbeResult(Verdict verdict, String detail) {
   /** Parses the output of the probe program; returns empty if it is not a result. */
   public static Optional<ProbeResult> parse(String output) {
     String line = output.strip();
-    if (line.length() > LONGEST || line.indexOf('\n') >= 0) {
+    if (line.length() > MAX_LENGTH || line.indexOf('\n') >= 0) {
       return Optional.empty();
     }
     for (Verdict word : Verdict.values()) {

@@ -22,7 +22,8 @@ final class ProcessProbes {
                 PROCESSES,
                 "the host's files, through the root of another process",
                 context -> List.of("root", "all", context.one("tmp"), context.id()))
-            .withControl(context -> List.of("root", context.one("pid"), context.one("tmp"), context.id())),
+            .withControl(
+                context -> List.of("root", context.one("pid"), context.one("tmp"), context.id())),
         EscapeProbe.of(
                 "processOfTheHostIsNotKilled",
                 PROCESSES,
@@ -38,7 +39,10 @@ final class ProcessProbes {
             "an open file of a process, by pidfd",
             context ->
                 List.of(
-                    "steal-descriptor", context.one("pid"), context.one("descriptor"), context.id())));
+                    "steal-descriptor",
+                    context.one("pid"),
+                    context.one("descriptor"),
+                    context.id())));
   }
 
   private static EscapeProbe searching(String name, String program, String target) {

@@ -15,7 +15,7 @@ import java.util.Optional;
  */
 record MarkedProcess(long pid, long startTime, String why, String commandLine) {
   private static final Path PROC = Path.of("/proc");
-  private static final int LONGEST = 120;
+  private static final int MAX_COMMAND_LINE = 120;
 
   static List<MarkedProcess> find(ScanScope scope) {
     List<MarkedProcess> found = new ArrayList<>();
@@ -46,7 +46,8 @@ record MarkedProcess(long pid, long startTime, String why, String commandLine) {
   }
 
   private static Optional<MarkedProcess> look(Path process, ScanScope scope) {
-    List<String> description = Arrays.asList(ProcFiles.text(process.resolve("cmdline")).split("\0"));
+    List<String> description =
+        Arrays.asList(ProcFiles.text(process.resolve("cmdline")).split("\0"));
     Optional<String> why =
         byCommandLine(description, scope)
             .or(() -> byEnvironment(process, scope))
@@ -64,7 +65,9 @@ record MarkedProcess(long pid, long startTime, String why, String commandLine) {
 
   private static Optional<String> after(List<String> description, String option) {
     int at = description.indexOf(option);
-    return at >= 0 && at + 1 < description.size() ? Optional.of(description.get(at + 1)) : Optional.empty();
+    return at >= 0 && at + 1 < description.size()
+        ? Optional.of(description.get(at + 1))
+        : Optional.empty();
   }
 
   private static Optional<String> byEnvironment(Path process, ScanScope scope) {
@@ -93,7 +96,7 @@ record MarkedProcess(long pid, long startTime, String why, String commandLine) {
 
   private static Optional<MarkedProcess> alive(Path process, String why, String commandLine) {
     String shown =
-        commandLine.length() > LONGEST ? commandLine.substring(0, LONGEST) + "…" : commandLine;
+        commandLine.length() > MAX_COMMAND_LINE ? commandLine.substring(0, MAX_COMMAND_LINE) + "…" : commandLine;
     return ProcessStat.read(process)
         .filter(stat -> !stat.isZombie())
         .map(

@@ -23,7 +23,8 @@ final class NetworkNamespaces {
     for (MarkedProcess process : processes) {
       String network = process.network();
       if (seen.add(network)) {
-        found.add(toResource(network, "network namespace " + network + " of process " + process.pid()));
+        found.add(
+            toResource(network, "network namespace " + network + " of process " + process.pid()));
       }
     }
     return found;

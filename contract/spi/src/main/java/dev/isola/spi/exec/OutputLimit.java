@@ -12,7 +12,8 @@ public record OutputLimit(int head, int tail) {
 
   public OutputLimit {
     if (head < 0 || tail < 0 || head > MAX_BYTES || tail > MAX_BYTES) {
-      throw new IllegalArgumentException("an output limit is 0 to " + MAX_BYTES + " bytes at each end");
+      throw new IllegalArgumentException(
+          "an output limit is 0 to " + MAX_BYTES + " bytes at each end");
     }
   }
 }

@@ -86,8 +86,8 @@ public record ProviderInfo(
 
   /**
    * Returns the features that {@code spec} requests or {@code requirements} demand and that are not
-   * declared here, in words. Empty if the provider can create the sandbox. The selector
-   * and {@link #requireSupported} both use it, so that they never disagree.
+   * declared here, in words. Empty if the provider can create the sandbox. The selector and {@link
+   * #requireSupported} both use it, so that they never disagree.
    */
   public List<String> missing(SandboxSpec spec, Requirements requirements) {
     List<String> missing = new ArrayList<>(support.missing(spec));

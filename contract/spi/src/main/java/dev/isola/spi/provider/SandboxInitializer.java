@@ -52,7 +52,8 @@ public final class SandboxInitializer {
   }
 
   private static void init(Sandbox sandbox, SandboxSpec spec, Command init, Duration remaining) {
-    Duration time = init.timeout().filter(timeout -> timeout.compareTo(remaining) < 0).orElse(remaining);
+    Duration time =
+        init.timeout().filter(timeout -> timeout.compareTo(remaining) < 0).orElse(remaining);
     ExecResult result;
     try {
       result = sandbox.run(init.withTimeout(time), OUTPUT);

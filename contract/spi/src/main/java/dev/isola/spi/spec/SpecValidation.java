@@ -129,10 +129,7 @@ public final class SpecValidation {
   private void variables(String field, Map<String, String> env) {
     env.forEach(
         (name, value) -> {
-          require(
-              ENV_NAME.matcher(name).matches(),
-              field,
-              "has an invalid name: '" + name + "'");
+          require(ENV_NAME.matcher(name).matches(), field, "has an invalid name: '" + name + "'");
           require(value.indexOf('\0') < 0, field + "." + name, "contains a NUL");
         });
   }
@@ -243,8 +240,7 @@ public final class SpecValidation {
   }
 
   private void within(String field, long value, long min, long max) {
-    require(
-        value >= min && value <= max, field, "must be " + min + " to " + max + ": " + value);
+    require(value >= min && value <= max, field, "must be " + min + " to " + max + ": " + value);
   }
 
   private static boolean noDotDot(String path) {
