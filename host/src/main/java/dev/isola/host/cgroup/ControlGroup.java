@@ -63,7 +63,7 @@ public final class ControlGroup {
           // Created earlier, possibly by another process.
         }
         if (!Cpuset.inherit(place.hierarchy(), place.parent(), group)) {
-          throw new IOException(group + " cannot be given the processors of " + place.parent());
+          throw new IOException(group + " cannot inherit the CPUs of " + place.parent());
         }
         for (LimitKind kind : place.limits()) {
           limit(place, group, kind, limits);
@@ -90,7 +90,7 @@ public final class ControlGroup {
     CgroupLocation place =
         groups
             .ioLocation()
-            .orElseThrow(() -> new IOException("no control group can limit input and output"));
+            .orElseThrow(() -> new IOException("no control group can limit I/O"));
     Path group = place.parent().resolve(name);
     if (!Files.isDirectory(group)) {
       Files.createDirectory(group);
@@ -254,7 +254,7 @@ public final class ControlGroup {
         throw new IOException(
             "processes of "
                 + name
-                + " do not end: "
+                + " do not exit: "
                 + folders.members().stream().limit(10).toList());
       }
     }
@@ -330,7 +330,7 @@ public final class ControlGroup {
     PollDeadline deadline = new PollDeadline(patience);
     while (!folders().members().isEmpty()) {
       if (!deadline.pause()) {
-        throw new IOException("processes are left in the control group " + name);
+        throw new IOException("processes remain in the control group " + name);
       }
     }
   }

@@ -148,7 +148,7 @@ public final class ControlGroups {
   public Optional<String> obstacle(IoLimit limit) {
     Optional<CgroupLocation> place = ioLocation();
     if (place.isEmpty()) {
-      return Optional.of("the controller io (blkio in version 1) cannot be had here");
+      return Optional.of("the controller io (blkio in version 1) is not available");
     }
     return CgroupProbe.refusal(limit, place.get());
   }

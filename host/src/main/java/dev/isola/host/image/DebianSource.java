@@ -74,8 +74,8 @@ final class DebianSource extends ImageSource {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
               unpacking.preserveOwners()
-                  ? "neither mmdebstrap nor debootstrap is here"
-                  : "without root, building needs mmdebstrap, which is not here",
+                  ? "neither mmdebstrap nor debootstrap is installed"
+                  : "without root, building needs mmdebstrap, which is not installed",
               unpacking.preserveOwners()
                   ? "install one (apt-get install mmdebstrap)"
                   : "install it (apt-get install mmdebstrap uidmap), or build as root")
@@ -87,9 +87,9 @@ final class DebianSource extends ImageSource {
   private void mmdebstrap(UnpackContext unpacking) throws IOException {
     String remedy =
         unpacking.preserveOwners()
-            ? "correct that, then try again"
-            : "without root it needs user namespaces, newuidmap (apt-get install uidmap) and a"
-                + " range of ids for you in /etc/subuid and /etc/subgid";
+            ? "fix the problem, then try again"
+            : "without root, mmdebstrap needs user namespaces, newuidmap (apt-get install uidmap) and a"
+                + " range of ids for your user in /etc/subuid and /etc/subgid";
     new ExternalTool("mmdebstrap", "mmdebstrap", TIMEOUT, unpacking.progress(), remedy)
         .run(
             mmdebstrapWords(unpacking.preserveOwners(), AptSources.options()),

@@ -45,8 +45,8 @@ final class Decompression {
     if (begins(magic, 'P', 'K', 3, 4)) {
       throw Fault.of(
               ErrorCode.BAD_ARCHIVE,
-              "the archive is a zip, which cannot hold owners and links",
-              "give a tar archive")
+              "the archive is a zip file, which cannot store owners and links",
+              "use a tar archive")
           .exception();
     }
     return peeked;

@@ -39,7 +39,7 @@ final class DecompressorProgram extends FilterInputStream {
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "this archive needs the program " + words.getFirst() + ", which is not here",
+              "this archive needs the program " + words.getFirst() + ", which is not installed",
               "install it (apt-get install " + install + "), or unpack the archive first")
           .exception(e);
     }

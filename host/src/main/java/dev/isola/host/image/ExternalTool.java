@@ -35,7 +35,7 @@ record ExternalTool(
   private static final int LONGEST_LINE = 1000;
 
   ExternalTool(String program, String install, Duration patience, Consumer<String> progress) {
-    this(program, install, patience, progress, "correct that, then try again");
+    this(program, install, patience, progress, "fix the problem, then try again");
   }
 
   /** Consumes the output of a program. */
@@ -179,7 +179,7 @@ record ExternalTool(
   private SandboxException missing() {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "this needs the program " + program + ", which is not here",
+            "this needs the program " + program + ", which is not installed",
             "install it (apt-get install " + install + ")")
         .exception();
   }
@@ -187,8 +187,8 @@ record ExternalTool(
   private SandboxException timedOut() {
     return Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
-            program + " was ended after " + timeout.toMinutes() + " minutes",
-            "look at the network, then try again")
+            program + " timed out after " + timeout.toMinutes() + " minutes",
+            "check the network, then try again")
         .exception();
   }
 
@@ -197,8 +197,8 @@ record ExternalTool(
             ErrorCode.PROVIDER_UNAVAILABLE,
             program
                 + " failed: "
-                + (last.isEmpty() ? "status " + status : String.join(" | ", last)),
-            remedy + "; -v shows all it says")
+                + (last.isEmpty() ? "exit code " + status : String.join(" | ", last)),
+            remedy + "; -v shows its full output")
         .exception();
   }
 }

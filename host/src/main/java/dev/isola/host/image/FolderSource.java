@@ -158,7 +158,7 @@ final class FolderSource extends ImageSource {
       return Fault.of(
               ErrorCode.PERMISSION_DENIED,
               "cannot read " + ArchivePaths.display(path) + " of the folder: " + e.getMessage(),
-              "give yourself the right to read all of it, or import a tar archive")
+              "grant your user read permission on the whole folder, or import a tar archive")
           .exception(e);
     }
 

@@ -37,8 +37,8 @@ record ImageBuilder(Path folder, Instant now) {
       if (tree.list("").isEmpty()) {
         throw Fault.of(
                 ErrorCode.BAD_ARCHIVE,
-                "there is nothing in " + source.description(),
-                "give something that holds a root file system")
+                "there are no files in " + source.description(),
+                "use a source that contains a root file system")
             .exception();
       }
       MountPoints.create(tree, notes);
@@ -48,7 +48,7 @@ record ImageBuilder(Path folder, Instant now) {
               : Architecture.of(tree).orElse("unknown");
     }
     TreeRemoval.remove(work);
-    adding.progress().accept("taking stock");
+    adding.progress().accept("hashing files");
     RootfsManifest.Summary contents;
     try (OutputStream list =
         new BufferedOutputStream(
@@ -58,10 +58,10 @@ record ImageBuilder(Path folder, Instant now) {
     UsageReferences.initialize(folder);
     List<String> all = new ArrayList<>(notes.lines());
     if (!root) {
-      all.addFirst("owners are lost: everything belongs to the user who made the image");
+      all.addFirst("owners are lost: all files belong to the user who created the image");
     }
     if (!architecture.equals(Architecture.ofHost()) && !architecture.equals("unknown")) {
-      all.add("it is for " + architecture + ", this machine is " + Architecture.ofHost());
+      all.add("the image is for " + architecture + ", but this host is " + Architecture.ofHost());
     }
     ImageRecord.write(
         folder,

@@ -62,7 +62,7 @@ public record ImageCheck(Image image, String digest, long different, List<Differ
     List<Difference> all = new ArrayList<>();
     try {
       if (!Sha256.of(before).equals(image.digest())) {
-        all.add(new Difference("", "the list of what was in the image was changed as well"));
+        all.add(new Difference("", "the image's manifest was changed as well"));
       }
       Map<String, String> old = read(before);
       Map<String, String> found = read(now);
@@ -77,7 +77,7 @@ public record ImageCheck(Image image, String digest, long different, List<Differ
           });
       old.keySet().forEach(path -> all.add(new Difference(shown(path), "missing")));
     } catch (NoSuchFileException e) {
-      all.add(new Difference("", "the list of what was in the image is missing"));
+      all.add(new Difference("", "the image's manifest is missing"));
     }
     return new ImageCheck(
         image, digest, all.size(), all.subList(0, Math.min(all.size(), MOST_TOLD)));

@@ -191,8 +191,8 @@ public final class ImageStore {
     if (!adding.replace()) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "there is an image called " + target.getFileName() + " already",
-              "take another name, remove it first, or say --replace")
+              "there is already an image " + target.getFileName(),
+              "use another name, remove the image first, or use --replace")
           .with("image", target.getFileName().toString())
           .exception();
     }
@@ -284,7 +284,7 @@ public final class ImageStore {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             "the images in " + folder + " cannot be used: " + e.getMessage(),
-            "check the rights of that folder and the disk")
+            "check the permissions of that folder and the disk")
         .exception(e);
   }
 }

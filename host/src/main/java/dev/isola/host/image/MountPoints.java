@@ -21,7 +21,7 @@ final class MountPoints {
     for (String folder : FOLDERS) {
       Optional<Stat> there = tree.stat(folder);
       if (there.isPresent() && !there.get().isFolder()) {
-        notes.add("links or files made way for folders that a sandbox needs", folder);
+        notes.add("links or files were replaced by folders that a sandbox needs", folder);
         tree.removeFile(folder);
         there = Optional.empty();
       }

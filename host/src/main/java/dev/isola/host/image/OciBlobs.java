@@ -21,7 +21,7 @@ record OciBlobs(Path layout) {
       String digest = document.string("digest").orElse("");
       if (!DIGEST.matcher(digest).matches()) {
         throw OciDocument.bad(
-            document.what() + " has the digest '" + digest + "', which is no sha256");
+            document.what() + " has the digest '" + digest + "', which is not a sha256 digest");
       }
       return new Descriptor(
           document.string("mediaType").orElse(""), digest, document.number("size"));
@@ -60,6 +60,6 @@ record OciBlobs(Path layout) {
   }
 
   private static SandboxException wrong(String what, String wanted, String found) {
-    return OciDocument.bad(what + " is not what its digest says: " + wanted + ", but " + found);
+    return OciDocument.bad(what + " does not match its digest: expected " + wanted + ", found " + found);
   }
 }

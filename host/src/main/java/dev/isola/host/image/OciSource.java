@@ -62,9 +62,8 @@ final class OciSource extends ImageSource {
               + layers.size()
               + " layers, the configuration "
               + contents.size()
-              + "; at most "
-              + MOST_LAYERS
-              + " are taken");
+              + "; the maximum is "
+              + MOST_LAYERS);
     }
     for (int i = 0; i < layers.size(); i++) {
       unpacking.progress().accept("unpacking layer " + (i + 1) + " of " + layers.size());
@@ -85,7 +84,7 @@ final class OciSource extends ImageSource {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
               layout + " is not an OCI layout: it has no index.json",
-              "name a folder that one was copied to, such as with skopeo copy SOURCE oci:FOLDER")
+              "use a folder with an OCI layout, for example from skopeo copy SOURCE oci:FOLDER")
           .exception(e);
     }
   }
@@ -110,7 +109,7 @@ final class OciSource extends ImageSource {
       return document;
     }
     if (depth == 0) {
-      throw OciDocument.bad("the index leads to an index too often");
+      throw OciDocument.bad("indexes are nested too deeply");
     }
     return manifest(blobs, document, depth - 1);
   }
@@ -157,7 +156,7 @@ final class OciSource extends ImageSource {
     return Fault.of(
             ErrorCode.INVALID_REQUEST,
             "no image " + wanted + "for linux/" + Architecture.ofHost() + " is in it",
-            "there are: "
+            "available: "
                 + (there.isEmpty() ? "none" : String.join(", ", there.stream().limit(20).toList())))
         .exception();
   }
@@ -171,7 +170,7 @@ final class OciSource extends ImageSource {
     return Fault.of(
             ErrorCode.INVALID_REQUEST,
             "the layout has " + candidates.size() + " images",
-            "name one: oci:FOLDER:TAG with one of " + String.join(", ", tags))
+            "select one with oci:FOLDER:TAG; available: " + String.join(", ", tags))
         .exception();
   }
 
@@ -182,7 +181,7 @@ final class OciSource extends ImageSource {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
               "the image is for " + os + "/" + architecture,
-              "fetch the one for linux/" + Architecture.ofHost())
+              "fetch the image for linux/" + Architecture.ofHost())
           .exception();
     }
   }
@@ -219,7 +218,7 @@ final class OciSource extends ImageSource {
     for (String variable : run.map(it -> it.strings("Env")).orElse(List.of())) {
       int equals = variable.indexOf('=');
       if (equals < 1 || variable.indexOf('\0') >= 0) {
-        notes.add("variables of the image are not NAME=VALUE", variable);
+        notes.add("environment variables are not NAME=VALUE", variable);
       } else {
         env.put(variable.substring(0, equals), variable.substring(equals + 1));
       }

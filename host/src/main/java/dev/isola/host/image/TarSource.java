@@ -51,7 +51,7 @@ final class TarSource extends ImageSource {
         unpacking.unpacker().put(entry.get(), reader.content());
       }
       if (!reader.ended()) {
-        throw ArchivePaths.badArchive("the archive was cut off", "its end is missing");
+        throw ArchivePaths.badArchive("the archive is truncated", "the end marker is missing");
       }
       bytes.drain(); // so that the writing program does not fail with a broken pipe
     }

@@ -87,7 +87,7 @@ final class Disks {
       return "only root can mount a disk";
     }
     if (!Files.exists(Path.of("/dev/loop-control"))) {
-      return "there are no loop devices (/dev/loop-control)";
+      return "loop devices are not available (/dev/loop-control)";
     }
     try {
       probe();
@@ -123,7 +123,7 @@ final class Disks {
 
   private static void expectDone(String answer) throws IOException {
     if (!answer.equals("done")) {
-      throw new IOException(answer.isEmpty() ? "the launcher said nothing" : answer);
+      throw new IOException(answer.isEmpty() ? "the launcher exited without an answer" : answer);
     }
   }
 

@@ -72,7 +72,7 @@ public record HostProgram(Path path) {
       Process process = builder.start();
       try {
         if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
-          return new Result(-1, "it did not answer within " + TIMEOUT_SECONDS + " s");
+          return new Result(-1, "no answer within " + TIMEOUT_SECONDS + " s");
         }
         byte[] text = process.getInputStream().readNBytes(LONGEST_ANSWER);
         return new Result(process.exitValue(), new String(text, UTF_8).strip());

@@ -237,13 +237,13 @@ public final class IsolatedBooter implements Booter {
     Optional<String> unlimited = io.obstacle(context.dataFolder(), groups);
     if (unlimited.isPresent()) {
       return new Health.Unhealthy(
-          "the limit of disk throughput cannot be enforced: " + unlimited.get(), io.remedy());
+          "the disk throughput limit cannot be enforced: " + unlimited.get(), io.remedy());
     }
     try {
       launcher.ensureRunning();
     } catch (IOException e) {
       return new Health.Unhealthy(
-          "the launcher does not start: " + e.getMessage(), "look at the data folder's rights");
+          "the launcher does not start: " + e.getMessage(), "check the permissions of the data folder");
     }
     return health;
   }
@@ -305,7 +305,7 @@ public final class IsolatedBooter implements Booter {
     try {
       NetworkRecord network =
           NetworkRecord.read(booted.folder())
-              .orElseThrow(() -> new IOException("its network was not written down"));
+              .orElseThrow(() -> new IOException("its network record is missing"));
       isolator.verify(
           new Isolator.RunningSandbox(booted.sandbox(), booted.agent(), network.mode()));
       if (network.mode() == NetworkMode.BRIDGE) {
@@ -314,9 +314,9 @@ public final class IsolatedBooter implements Booter {
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "what sandbox "
+              "the isolation of sandbox "
                   + booted.sandbox().id()
-                  + " was to be is not known: "
+                  + " cannot be verified: "
                   + e.getMessage(),
               "destroy it and create a new one")
           .sandbox(booted.sandbox().id())

@@ -119,7 +119,7 @@ final class Launcher implements AutoCloseable {
       String line = readFirstLine(process);
       if (!line.equals("ready")) {
         process.destroyForcibly();
-        throw new IOException(line.isEmpty() ? "the launcher says nothing" : line);
+        throw new IOException(line.isEmpty() ? "the launcher exited without an answer" : line);
       }
       now = new Instance(process, connector);
       instance = now;
@@ -209,12 +209,12 @@ final class Launcher implements AutoCloseable {
       } catch (SocketTimeoutException e) {
         throw AgentStarter.startTimedOut(id, patience);
       } catch (ClosedByInterruptException e) {
-        throw Fault.of(ErrorCode.CANCELLED, "starting was interrupted", "")
+        throw Fault.of(ErrorCode.CANCELLED, "the start was interrupted", "")
             .sandbox(id)
             .exception(e);
       } catch (IOException e) {
         throw AgentStarter.startFailed(
-            id, "the launcher cannot be told what to do: " + e.getMessage(), e);
+            id, "the plan cannot be sent to the launcher: " + e.getMessage(), e);
       }
     }
 

@@ -43,7 +43,7 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
 
   private static final long LAST_PAUSE = 40;
   private static final Duration MERGE_TIMEOUT = Duration.ofSeconds(60);
-  private static final String NO_ANSWER = "the launcher said nothing";
+  private static final String NO_ANSWER = "the launcher exited without an answer";
   private static final Pattern DONE = Pattern.compile("done held=(\\d+)");
   private static final Pattern BUSY = Pattern.compile("busy (.*)");
 
@@ -61,12 +61,12 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
     LaunchPlan plan = LaunchPlan.decode(Files.readAllBytes(IsolatedBooter.planFile(folder)));
     Optional<List<String>> step = plan.find(Workspace.VERB);
     if (step.isEmpty()) {
-      throw Capability.unsupported(provider, "forking a sandbox with a workspace of the caller's");
+      throw Capability.unsupported(provider, "forking a sandbox with a workspace path on the host");
     }
     LeasedLayers beneath = lease(workspace);
     try {
       if (beneath.layers().size() >= MAX_LAYERS) {
-        throw busy(id, "its workspace lies on " + beneath.layers().size() + " layers");
+        throw busy(id, "it has " + beneath.layers().size() + " layers");
       }
       return commitLayer(id, workspace, beneath.layers(), plan, step.get().get(1), agent);
     } finally {
@@ -339,8 +339,8 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
   private static SandboxException busy(SandboxId id, String why) {
     return Fault.of(
             ErrorCode.CONFLICT,
-            "the workspace of sandbox " + id + " cannot be shared now: " + why,
-            "end what uses it, or take a snapshot")
+            "the workspace of sandbox " + id + " cannot be forked now: " + why,
+            "end the processes that use it, or take a snapshot")
         .sandbox(id)
         .exception();
   }

@@ -155,7 +155,7 @@ final class LayerMerger implements AutoCloseable {
       plan.add(wanted.step("merge"));
       String answer = answer(plan.encode());
       if (!answer.startsWith("done")) {
-        throw new IOException(answer.isEmpty() ? "the launcher said nothing" : answer);
+        throw new IOException(answer.isEmpty() ? "the launcher exited without an answer" : answer);
       }
     }
 
@@ -174,7 +174,7 @@ final class LayerMerger implements AutoCloseable {
 
     private synchronized Process start(ProcessBuilder builder) throws IOException {
       if (cancelled) {
-        throw new IOException("nobody wants it");
+        throw new IOException("the merge was cancelled");
       }
       Process started = builder.start();
       process = started;

@@ -120,8 +120,8 @@ final class VolumeFolders implements Volumes {
     if (!VolumeMount.isValidName(name)) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "'" + name + "' cannot name a volume",
-              "use letters, digits, . _ and -, at most 128")
+              "'" + name + "' is not a valid volume name",
+              "use at most 128 letters, digits, . _ and -")
           .exception();
     }
   }
@@ -130,7 +130,7 @@ final class VolumeFolders implements Volumes {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             "volume " + name + " cannot be " + what + ": " + e.getMessage(),
-            "see to it that the data folder can be written, and try again")
+            "make the data folder writable, then try again")
         .exception(e);
   }
 

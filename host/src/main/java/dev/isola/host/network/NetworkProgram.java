@@ -91,9 +91,9 @@ record NetworkProgram(List<String> starter, List<String> words, Map<String, Stri
       }
       return answer;
     } catch (TimeoutException e) {
-      throw new IOException(name + " did not end in " + DEADLINE, e);
+      throw new IOException(name + " timed out after " + DEADLINE, e);
     } catch (ExecutionException e) {
-      throw new IOException(name + " cannot be read", e);
+      throw new IOException(name + " produced unreadable output", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IOException(name + " was interrupted", e);

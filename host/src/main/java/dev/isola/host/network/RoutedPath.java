@@ -27,7 +27,7 @@ final class RoutedPath implements NetworkPath {
       "install iproute2, nftables and util-linux, and run as root of the host or give the container"
           + " CAP_NET_ADMIN, CAP_SYS_ADMIN and a writable /proc/sys/net";
   private static final String FIREWALL_REMEDY =
-      "let pass what comes from and goes to interfaces named isola-*: iptables -I FORWARD -i"
+      "accept forwarded packets from and to interfaces named isola-*: iptables -I FORWARD -i"
           + " isola-+ -j ACCEPT; iptables -I FORWARD -o isola-+ -j ACCEPT (with Docker in"
           + " DOCKER-USER instead of FORWARD)";
 
@@ -57,7 +57,7 @@ final class RoutedPath implements NetworkPath {
             NAME,
             false,
             false,
-            "a firewall drops what is passed on: table " + others,
+            "a firewall drops forwarded packets: table " + others,
             FIREWALL_REMEDY);
       }
       return prerequisite(

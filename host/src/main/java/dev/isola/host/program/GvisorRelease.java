@@ -12,7 +12,7 @@ public record GvisorRelease(Version version) {
   /** gVisor's own releases; Debian 12 has one of 2022. */
   public static final String INSTALL =
       "install a current runsc from gVisor itself"
-          + " (https://gvisor.dev/docs/user_guide/install/); the one of Debian 12 is too old";
+          + " (https://gvisor.dev/docs/user_guide/install/); the one in Debian 12 is too old";
 
   /** Matches the version, as the first group, in the output of {@code runsc --version}. */
   public static final Pattern VERSION_OUTPUT =

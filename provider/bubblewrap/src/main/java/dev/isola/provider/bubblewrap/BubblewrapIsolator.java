@@ -23,9 +23,9 @@ final class BubblewrapIsolator implements Isolator {
   private static final Traits TRAITS =
       new Traits(
           NAME,
-          "namespaces of the kernel, by bubblewrap; no daemon, also without root",
+          "kernel namespaces with bubblewrap; no daemon, works without root",
           Isolation.CONTAINER,
-          "a pid namespace: the kernel ends every process with the agent",
+          "pid namespace: the kernel kills all processes when the agent exits",
           Duration.ofMillis(15));
 
   @Override

@@ -47,18 +47,18 @@ final class BubblewrapProbe {
         "user, pid and network namespaces",
         true,
         answer.ok(),
-        answer.ok() ? "to be had" : answer.text(),
+        answer.ok() ? "available" : answer.text(),
         answer.ok() ? "" : answer.found() ? UserNamespaceRestriction.detect().remedy() : INSTALL);
   }
 
   static Health health() {
     Result answer = run(PROBE);
     if (answer.ok()) {
-      return new Health.Healthy("bwrap made namespaces");
+      return new Health.Healthy("bwrap can create namespaces");
     }
     return answer.found()
         ? new Health.Unhealthy(
-            "bwrap cannot make namespaces: " + answer.text(),
+            "bwrap cannot create namespaces: " + answer.text(),
             UserNamespaceRestriction.detect().remedy())
         : new Health.Unhealthy("bwrap is not installed", INSTALL);
   }
@@ -71,7 +71,7 @@ final class BubblewrapProbe {
       try {
         process.getOutputStream().close();
         if (!process.waitFor(5, TimeUnit.SECONDS)) {
-          return new Result(true, false, "it did not answer within 5 s");
+          return new Result(true, false, "no answer within 5 s");
         }
         byte[] text = process.getInputStream().readNBytes(400);
         return new Result(
@@ -80,7 +80,7 @@ final class BubblewrapProbe {
         process.destroyForcibly();
       }
     } catch (IOException e) {
-      return new Result(false, false, "not tried: bwrap is not installed");
+      return new Result(false, false, "not probed: bwrap is not installed");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return new Result(true, false, "interrupted");

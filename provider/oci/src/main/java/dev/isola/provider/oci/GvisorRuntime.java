@@ -60,9 +60,9 @@ final class GvisorRuntime implements OciRuntime {
   public Traits traits() {
     return new Traits(
         NAME,
-        "a kernel of its own in user space, by gVisor; no daemon, as root",
+        "a kernel in user space with gVisor; no daemon, requires root",
         Isolation.KERNEL,
-        "all processes of a sandbox live in one of the host, and end with it",
+        "all processes of a sandbox are inside one host process and end with it",
         Duration.ofMillis(300));
   }
 
@@ -193,7 +193,7 @@ final class GvisorRuntime implements OciRuntime {
     String guest = running.sandbox().files().readText(VERSION, UTF_8, LONGEST_VERSION).strip();
     if (!GvisorRelease.isKernel(guest, hostVersion())) {
       throw Namespaces.notIsolated(
-          running, NAME, "the kernel in it is not gVisor's but " + guest, "gVisor's runsc");
+          running, NAME, "its kernel is not gVisor's but " + guest, "gVisor's runsc");
     }
     Namespaces.requireIsolated(running, NAME, Namespaces.OWN_KERNEL);
   }
@@ -204,7 +204,7 @@ final class GvisorRuntime implements OciRuntime {
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "the isolation cannot be verified: " + VERSION + " of this machine cannot be read",
+              "the isolation cannot be verified: " + VERSION + " of the host cannot be read",
               "mount /proc")
           .exception(e);
     }

@@ -104,8 +104,8 @@ final class SandboxProbe {
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "the folder " + folder + " cannot be made: " + e.getMessage(),
-              "check the rights of the data folder")
+              "the folder " + folder + " cannot be created: " + e.getMessage(),
+              "check the permissions of the data folder")
           .exception(e);
     }
     return new ProviderContext(context.instance(), folder, context.sharedFolder(), context.clock());
