@@ -35,9 +35,9 @@ final class CgroupRemedy {
               + String.join(", ", missing)
               + " (systemd: Delegate=yes), or use a kernel that has them";
     }
-    boolean old =
+    boolean version1 =
         groups.controllers().values().stream().anyMatch(controller -> controller.version() == 1);
-    return old
+    return version1
         ? "run as root, or boot with systemd.unified_cgroup_hierarchy=1: cgroup version 1 cannot be"
             + " delegated to a user"
         : "run in a delegated cgroup: systemd-run --user --scope -p Delegate=yes isola ...";

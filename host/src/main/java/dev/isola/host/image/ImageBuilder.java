@@ -20,19 +20,19 @@ import java.util.List;
  */
 record ImageBuilder(Path folder, Instant now) {
 
-  void build(ImageSource source, ImageStore.AddOptions adding) throws IOException {
+  void build(ImageSource source, ImageStore.AddOptions options) throws IOException {
     Path rootfs = Files.createDirectory(folder.resolve("rootfs"));
     Files.setPosixFilePermissions(rootfs, PosixFilePermissions.fromString("rwxr-xr-x"));
     Path work = Files.createDirectory(folder.resolve("work"));
-    boolean root = Ownership.isPreserved();
-    ImportWarnings notes = new ImportWarnings();
-    Budget budget = new Budget(adding.limits());
+    boolean preserveOwners = Ownership.isPreserved();
+    ImportWarnings warnings = new ImportWarnings();
+    Budget budget = new Budget(options.limits());
     ImageDefaults defaults;
     String architecture;
     try (RootfsTree tree = new RootfsTree(rootfs);
-        Unpacker unpacker = new Unpacker(tree, root, budget, notes)) {
+        Unpacker unpacker = new Unpacker(tree, preserveOwners, budget, warnings)) {
       defaults =
-          source.unpack(new UnpackContext(unpacker, work, budget, notes, root, adding.progress()));
+          source.unpack(new UnpackContext(unpacker, work, budget, warnings, preserveOwners, options.progress()));
       unpacker.finish();
       if (tree.list("").isEmpty()) {
         throw Fault.of(
@@ -41,14 +41,14 @@ record ImageBuilder(Path folder, Instant now) {
                 "use a source that contains a root file system")
             .exception();
       }
-      MountPoints.create(tree, notes);
+      MountPoints.create(tree, warnings);
       architecture =
           defaults.architecture().isPresent()
               ? defaults.architecture().get()
               : Architecture.of(tree).orElse("unknown");
     }
     TreeRemoval.remove(work);
-    adding.progress().accept("hashing files");
+    options.progress().accept("hashing files");
     RootfsManifest.Summary contents;
     try (OutputStream list =
         new BufferedOutputStream(
@@ -56,8 +56,8 @@ record ImageBuilder(Path folder, Instant now) {
       contents = RootfsManifest.write(rootfs, list);
     }
     UsageReferences.initialize(folder);
-    List<String> all = new ArrayList<>(notes.lines());
-    if (!root) {
+    List<String> all = new ArrayList<>(warnings.lines());
+    if (!preserveOwners) {
       all.addFirst("owners are lost: all files belong to the user who created the image");
     }
     if (!architecture.equals(Architecture.ofHost()) && !architecture.equals("unknown")) {
@@ -77,7 +77,7 @@ record ImageBuilder(Path folder, Instant now) {
             defaults.user(),
             defaults.workdir(),
             architecture,
-            root,
+            preserveOwners,
             all));
   }
 }

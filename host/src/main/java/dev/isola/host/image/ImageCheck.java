@@ -22,7 +22,7 @@ import java.util.Map;
  * @param differences the first of them
  */
 public record ImageCheck(Image image, String digest, long different, List<Difference> differences) {
-  private static final int MOST_TOLD = 1000;
+  private static final int MAX_DIFFERENCES = 1000;
   private static final List<String> FIELDS = List.of("type", "mode", "owner", "size", "content");
 
   /**
@@ -80,7 +80,7 @@ public record ImageCheck(Image image, String digest, long different, List<Differ
       all.add(new Difference("", "the image's manifest is missing"));
     }
     return new ImageCheck(
-        image, digest, all.size(), all.subList(0, Math.min(all.size(), MOST_TOLD)));
+        image, digest, all.size(), all.subList(0, Math.min(all.size(), MAX_DIFFERENCES)));
   }
 
   private static String change(String was, String is) {

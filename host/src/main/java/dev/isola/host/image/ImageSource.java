@@ -52,5 +52,5 @@ public abstract sealed class ImageSource
   abstract String description();
 
   /** Unpacks everything into the image. */
-  abstract ImageDefaults unpack(UnpackContext unpacking) throws IOException;
+  abstract ImageDefaults unpack(UnpackContext context) throws IOException;
 }

@@ -22,9 +22,9 @@ import java.util.Optional;
  */
 final class OciSource extends ImageSource {
   private static final String TAG = "org.opencontainers.image.ref.name";
-  private static final int DEEPEST_INDEX = 4;
-  private static final int MOST_LAYERS = 1000;
-  private static final long LARGEST_INDEX = 4 << 20;
+  private static final int MAX_INDEX_DEPTH = 4;
+  private static final int MAX_LAYERS = 1000;
+  private static final long MAX_INDEX_SIZE = 4 << 20;
 
   private final Path layout;
   private final Optional<String> tag;
@@ -42,9 +42,9 @@ final class OciSource extends ImageSource {
   }
 
   @Override
-  ImageDefaults unpack(UnpackContext unpacking) throws IOException {
+  ImageDefaults unpack(UnpackContext context) throws IOException {
     OciBlobs blobs = new OciBlobs(layout);
-    OciDocument manifest = manifest(blobs, index(), DEEPEST_INDEX);
+    OciDocument manifest = manifest(blobs, index(), MAX_INDEX_DEPTH);
     OciDocument config =
         blobs.document(
             "the configuration",
@@ -56,27 +56,27 @@ final class OciSource extends ImageSource {
     List<Descriptor> layers = manifest.objects("layers").stream().map(Descriptor::of).toList();
     List<String> contents =
         config.object("rootfs").map(rootfs -> rootfs.strings("diff_ids")).orElse(List.of());
-    if (layers.size() != contents.size() || layers.size() > MOST_LAYERS) {
+    if (layers.size() != contents.size() || layers.size() > MAX_LAYERS) {
       throw OciDocument.bad(
           "the manifest has "
               + layers.size()
               + " layers, the configuration "
               + contents.size()
               + "; the maximum is "
-              + MOST_LAYERS);
+              + MAX_LAYERS);
     }
     for (int i = 0; i < layers.size(); i++) {
-      unpacking.progress().accept("unpacking layer " + (i + 1) + " of " + layers.size());
-      layer(blobs, layers.get(i), contents.get(i), unpacking);
+      context.progress().accept("unpacking layer " + (i + 1) + " of " + layers.size());
+      layer(blobs, layers.get(i), contents.get(i), context);
     }
-    return defaults(config, unpacking.warnings());
+    return defaults(config, context.warnings());
   }
 
   /** Reads the index of the layout. */
   private OciDocument index() throws IOException {
     Path file = layout.resolve("index.json");
     try {
-      if (Files.size(file) > LARGEST_INDEX) {
+      if (Files.size(file) > MAX_INDEX_SIZE) {
         throw OciDocument.bad(file + " has " + Files.size(file) + " bytes");
       }
       return OciDocument.parse("the index", Files.readAllBytes(file));
@@ -92,11 +92,11 @@ final class OciSource extends ImageSource {
   private OciDocument manifest(OciBlobs blobs, OciDocument index, int depth) throws IOException {
     List<OciDocument> listed = index.objects("manifests");
     List<OciDocument> candidates =
-        depth == DEEPEST_INDEX && tag.isPresent() ? tagged(listed) : forThisMachine(listed);
+        depth == MAX_INDEX_DEPTH && tag.isPresent() ? tagged(listed) : forThisMachine(listed);
     if (candidates.isEmpty()) {
       throw noMatchingImage(listed);
     }
-    if (candidates.size() > 1 && depth == DEEPEST_INDEX) {
+    if (candidates.size() > 1 && depth == MAX_INDEX_DEPTH) {
       throw ambiguous(candidates);
     }
     Descriptor chosen = Descriptor.of(candidates.getFirst());
@@ -117,54 +117,54 @@ final class OciSource extends ImageSource {
   private List<OciDocument> tagged(List<OciDocument> listed) {
     List<OciDocument> named =
         listed.stream()
-            .filter(one -> one.object("annotations").flatMap(it -> it.string(TAG)).equals(tag))
+            .filter(entry -> entry.object("annotations").flatMap(it -> it.string(TAG)).equals(tag))
             .toList();
     // A tag with several manifests also needs a platform.
-    List<OciDocument> fitting = forThisMachine(named);
-    return fitting.isEmpty() ? named : fitting;
+    List<OciDocument> matching = forThisMachine(named);
+    return matching.isEmpty() ? named : matching;
   }
 
   /** Returns the manifests for this platform, or those without a platform if there is none. */
   private static List<OciDocument> forThisMachine(List<OciDocument> listed) {
-    List<OciDocument> fitting = new ArrayList<>();
-    List<OciDocument> silent = new ArrayList<>();
-    for (OciDocument one : listed) {
-      Optional<OciDocument> platform = one.object("platform");
+    List<OciDocument> matching = new ArrayList<>();
+    List<OciDocument> unspecified = new ArrayList<>();
+    for (OciDocument entry : listed) {
+      Optional<OciDocument> platform = entry.object("platform");
       if (platform.isEmpty()) {
-        silent.add(one);
+        unspecified.add(entry);
       } else if (platform.get().string("os").orElse("linux").equals("linux")
           && platform.get().string("architecture").equals(Optional.of(Architecture.ofHost()))) {
-        fitting.add(one);
+        matching.add(entry);
       }
     }
-    return fitting.isEmpty() ? silent : fitting;
+    return matching.isEmpty() ? unspecified : matching;
   }
 
   private SandboxException noMatchingImage(List<OciDocument> listed) {
-    List<String> there = new ArrayList<>();
-    for (OciDocument one : listed) {
-      one.object("annotations").flatMap(it -> it.string(TAG)).ifPresent(there::add);
-      one.object("platform")
+    List<String> available = new ArrayList<>();
+    for (OciDocument entry : listed) {
+      entry.object("annotations").flatMap(it -> it.string(TAG)).ifPresent(available::add);
+      entry.object("platform")
           .ifPresent(
               platform ->
-                  there.add(
+                  available.add(
                       platform.string("os").orElse("?")
                           + "/"
                           + platform.string("architecture").orElse("?")));
     }
-    String wanted = tag.map(it -> "tagged '" + it + "' ").orElse("");
+    String tagged = tag.map(it -> "tagged '" + it + "' ").orElse("");
     return Fault.of(
             ErrorCode.INVALID_REQUEST,
-            "no image " + wanted + "for linux/" + Architecture.ofHost() + " is in it",
+            "no image " + tagged + "for linux/" + Architecture.ofHost() + " is in it",
             "available: "
-                + (there.isEmpty() ? "none" : String.join(", ", there.stream().limit(20).toList())))
+                + (available.isEmpty() ? "none" : String.join(", ", available.stream().limit(20).toList())))
         .exception();
   }
 
   private static SandboxException ambiguous(List<OciDocument> candidates) {
     List<String> tags =
         candidates.stream()
-            .map(one -> one.object("annotations").flatMap(it -> it.string(TAG)).orElse("(no tag)"))
+            .map(entry -> entry.object("annotations").flatMap(it -> it.string(TAG)).orElse("(no tag)"))
             .limit(20)
             .toList();
     return Fault.of(
@@ -187,7 +187,7 @@ final class OciSource extends ImageSource {
   }
 
   private static void layer(
-      OciBlobs blobs, Descriptor layer, String contentDigest, UnpackContext unpacking)
+      OciBlobs blobs, Descriptor layer, String contentDigest, UnpackContext context)
       throws IOException {
     if (layer.mediaType().contains("encrypted")) {
       throw OciDocument.bad("the layer " + layer.digest() + " is encrypted");
@@ -199,8 +199,8 @@ final class OciSource extends ImageSource {
             new MeteredImageStream(blobs.open(layer), packed, Optional.of(blobHash));
         MeteredImageStream content =
             new MeteredImageStream(
-                Decompression.of(blob), unpacking.budget(), Optional.of(contentHash))) {
-      new OciLayer(unpacking.unpacker()).apply(new TarReader(content, ArchivePaths::badArchive));
+                Decompression.of(blob), context.budget(), Optional.of(contentHash))) {
+      new OciLayer(context.unpacker()).apply(new TarReader(content, ArchivePaths::badArchive));
       content.drain();
       blob.drain();
     }
@@ -212,13 +212,13 @@ final class OciSource extends ImageSource {
     return text.length() <= longest && text.chars().noneMatch(Character::isISOControl);
   }
 
-  private static ImageDefaults defaults(OciDocument config, ImportWarnings notes) {
+  private static ImageDefaults defaults(OciDocument config, ImportWarnings warnings) {
     Optional<OciDocument> run = config.object("config");
     Map<String, String> env = new LinkedHashMap<>();
     for (String variable : run.map(it -> it.strings("Env")).orElse(List.of())) {
       int equals = variable.indexOf('=');
       if (equals < 1 || variable.indexOf('\0') >= 0) {
-        notes.add("environment variables are not NAME=VALUE", variable);
+        warnings.add("environment variables are not NAME=VALUE", variable);
       } else {
         env.put(variable.substring(0, equals), variable.substring(equals + 1));
       }

@@ -42,11 +42,11 @@ final class Unpacker implements AutoCloseable {
   /** Paths of the current layer, which its own whiteouts do not affect. */
   private final Set<String> layer = new HashSet<>();
 
-  Unpacker(RootfsTree tree, boolean keepOwners, Budget budget, ImportWarnings notes) {
+  Unpacker(RootfsTree tree, boolean preserveOwners, Budget budget, ImportWarnings warnings) {
     this.tree = tree;
-    this.preserveOwners = keepOwners;
+    this.preserveOwners = preserveOwners;
     this.budget = budget;
-    this.warnings = notes;
+    this.warnings = warnings;
   }
 
   /** Starts a new layer on top of the existing content. */
@@ -112,12 +112,12 @@ final class Unpacker implements AutoCloseable {
   }
 
   private void folder(String path, TarEntry entry) throws IOException {
-    Optional<Stat> there = tree.stat(path);
-    if (there.isPresent() && !there.get().isFolder()) {
+    Optional<Stat> existing = tree.stat(path);
+    if (existing.isPresent() && !existing.get().isFolder()) {
       tree.removeFile(path);
-      there = Optional.empty();
+      existing = Optional.empty();
     }
-    if (there.isEmpty()) {
+    if (existing.isEmpty()) {
       tree.makeFolder(path, 0700);
     }
     folders.put(path, entry);
@@ -160,23 +160,23 @@ final class Unpacker implements AutoCloseable {
     tree.touch(path, entry.seconds(), entry.nanos());
   }
 
-  private void hardLink(String path, String existing) throws IOException {
-    Optional<Stat> there = existing.isEmpty() ? Optional.empty() : tree.stat(existing);
-    if (there.isEmpty()) {
+  private void hardLink(String path, String target) throws IOException {
+    Optional<Stat> stat = target.isEmpty() ? Optional.empty() : tree.stat(target);
+    if (stat.isEmpty()) {
       throw ArchivePaths.badArchive("a hard link has a missing target", path);
     }
-    if (there.get().isFolder()) {
+    if (stat.get().isFolder()) {
       throw ArchivePaths.badArchive("a hard link refers to a folder", path);
     }
-    if (path.equals(existing)) {
+    if (path.equals(target)) {
       return;
     }
     clear(path);
     // The replaced path may have been a folder that contained the target.
-    if (tree.stat(existing).isEmpty()) {
+    if (tree.stat(target).isEmpty()) {
       throw ArchivePaths.badArchive("a hard link has a missing target", path);
     }
-    tree.makeHardLink(path, existing);
+    tree.makeHardLink(path, target);
   }
 
   private void own(String path, TarEntry entry) throws IOException {
@@ -249,11 +249,11 @@ final class Unpacker implements AutoCloseable {
   /** Reports whether the parent of a path exists; rejects a symbolic link in its place. */
   private boolean reachable(String path) throws IOException {
     String parent = ArchivePaths.parent(path);
-    Optional<Stat> there = tree.stat(parent);
-    if (there.isPresent() && there.get().isLink()) {
+    Optional<Stat> existing = tree.stat(parent);
+    if (existing.isPresent() && existing.get().isLink()) {
       throw ArchivePaths.badArchive("an entry leads through a symbolic link", path);
     }
-    return there.isPresent() && there.get().isFolder();
+    return existing.isPresent() && existing.get().isFolder();
   }
 
   /**
@@ -261,35 +261,35 @@ final class Unpacker implements AutoCloseable {
    * left.
    */
   private boolean hide(String path) throws IOException {
-    Optional<Stat> there = tree.stat(path);
-    if (there.isEmpty()) {
+    Optional<Stat> existing = tree.stat(path);
+    if (existing.isEmpty()) {
       return false;
     }
-    boolean ours = layer.contains(path);
-    if (there.get().isFolder()) {
+    boolean inLayer = layer.contains(path);
+    if (existing.get().isFolder()) {
       for (String name : tree.list(path)) {
-        ours |= hide(ArchivePaths.resolve(path, name));
+        inLayer |= hide(ArchivePaths.resolve(path, name));
       }
-      if (!ours) {
+      if (!inLayer) {
         folders.remove(path);
         tree.removeFolder(path);
       }
-    } else if (!ours) {
+    } else if (!inLayer) {
       tree.removeFile(path);
     }
-    return ours;
+    return inLayer;
   }
 
   /** Removes what is at a path, including everything below it. */
   void clear(String path) throws IOException {
-    Optional<Stat> there = tree.stat(path);
-    if (there.isPresent() && there.get().isFolder()) {
+    Optional<Stat> existing = tree.stat(path);
+    if (existing.isPresent() && existing.get().isFolder()) {
       for (String name : tree.list(path)) {
         clear(ArchivePaths.resolve(path, name));
       }
       folders.remove(path);
       tree.removeFolder(path);
-    } else if (there.isPresent()) {
+    } else if (existing.isPresent()) {
       tree.removeFile(path);
     }
   }

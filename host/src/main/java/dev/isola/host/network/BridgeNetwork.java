@@ -48,12 +48,12 @@ public final class BridgeNetwork {
 
   /** Returns what is missing and how to provide it. Only a positive result is cached. */
   public Prerequisite prerequisite() {
-    Prerequisite known = found;
-    if (known == null) {
-      known = probe();
-      found = known.present() ? known : null;
+    Prerequisite cached = found;
+    if (cached == null) {
+      cached = probe();
+      found = cached.present() ? cached : null;
     }
-    return known;
+    return cached;
   }
 
   private Prerequisite probe() {
@@ -118,12 +118,12 @@ public final class BridgeNetwork {
   private Attachment attachChecked(SandboxId id, AgentProcess agent, int bandwidthMbps)
       throws IOException {
     refuseHostNamespace(agent);
-    Attachment made = path.attach(id, agent, bandwidthMbps);
+    Attachment attachment = path.attach(id, agent, bandwidthMbps);
     // Its pid may have been reused in the meantime.
     if (!agent.isAlive()) {
       throw new IOException("its agent has ended");
     }
-    return made;
+    return attachment;
   }
 
   private static SandboxException failed(
@@ -149,13 +149,13 @@ public final class BridgeNetwork {
 
   /** Configuring the host's namespace would disconnect the host. */
   private static void refuseHostNamespace(AgentProcess agent) throws IOException {
-    Path theirs;
+    Path namespace;
     try {
-      theirs = Files.readSymbolicLink(Path.of("/proc/" + agent.pid() + "/ns/net"));
+      namespace = Files.readSymbolicLink(Path.of("/proc/" + agent.pid() + "/ns/net"));
     } catch (IOException e) {
       throw new IOException("process " + agent.pid() + " has ended or belongs to another user", e);
     }
-    if (theirs.equals(Files.readSymbolicLink(Path.of("/proc/self/ns/net")))) {
+    if (namespace.equals(Files.readSymbolicLink(Path.of("/proc/self/ns/net")))) {
       throw new IOException("process " + agent.pid() + " is in the network namespace of the host");
     }
   }

@@ -36,8 +36,8 @@ public record GvisorRelease(Version version) {
   private static final Version TERMINALS = Version.of("20240729");
 
   /** Returns the release according to the output of {@code runsc --version}. */
-  public static Optional<GvisorRelease> of(String said) {
-    Matcher found = VERSION_OUTPUT.matcher(said);
+  public static Optional<GvisorRelease> of(String versionOutput) {
+    Matcher found = VERSION_OUTPUT.matcher(versionOutput);
     return found.find()
         ? Optional.of(new GvisorRelease(Version.of(found.group(1))))
         : Optional.empty();

@@ -32,39 +32,39 @@ final class BubblewrapProbe {
   private BubblewrapProbe() {}
 
   static Prerequisite program() {
-    Result answer = run(List.of("bwrap", "--version"));
+    Result result = run(List.of("bwrap", "--version"));
     return new Prerequisite(
         "bwrap",
         true,
-        answer.ok(),
-        answer.ok() || answer.found() ? answer.text() : "not found",
-        answer.ok() ? "" : INSTALL);
+        result.ok(),
+        result.ok() || result.found() ? result.text() : "not found",
+        result.ok() ? "" : INSTALL);
   }
 
   static Prerequisite namespaces() {
-    Result answer = run(PROBE);
+    Result result = run(PROBE);
     return new Prerequisite(
         "user, pid and network namespaces",
         true,
-        answer.ok(),
-        answer.ok() ? "available" : answer.text(),
-        answer.ok() ? "" : answer.found() ? UserNamespaceRestriction.detect().remedy() : INSTALL);
+        result.ok(),
+        result.ok() ? "available" : result.text(),
+        result.ok() ? "" : result.found() ? UserNamespaceRestriction.detect().remedy() : INSTALL);
   }
 
   static Health health() {
-    Result answer = run(PROBE);
-    if (answer.ok()) {
+    Result result = run(PROBE);
+    if (result.ok()) {
       return new Health.Healthy("bwrap can create namespaces");
     }
-    return answer.found()
+    return result.found()
         ? new Health.Unhealthy(
-            "bwrap cannot create namespaces: " + answer.text(),
+            "bwrap cannot create namespaces: " + result.text(),
             UserNamespaceRestriction.detect().remedy())
         : new Health.Unhealthy("bwrap is not installed", INSTALL);
   }
 
-  private static Result run(List<String> words) {
-    ProcessBuilder builder = new ProcessBuilder(words).redirectErrorStream(true);
+  private static Result run(List<String> command) {
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
     builder.directory(Path.of("/").toFile());
     try {
       Process process = builder.start();

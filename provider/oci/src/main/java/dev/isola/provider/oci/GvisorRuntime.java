@@ -47,7 +47,7 @@ final class GvisorRuntime implements OciRuntime {
   private static final String TMP_ENTRY = "/tmp/.X11-unix";
 
   private static final String VERSION = "/proc/version";
-  private static final int LONGEST_VERSION = 1024;
+  private static final int MAX_VERSION_LENGTH = 1024;
 
   private final Supplier<Optional<String>> platform;
 
@@ -172,14 +172,14 @@ final class GvisorRuntime implements OciRuntime {
 
   @Override
   public List<String> commandLine(String path, StagedSandbox staged) {
-    List<String> words = new ArrayList<>(List.of(path, "--root=" + STATE, "--ignore-cgroups"));
-    platform.get().ifPresent(name -> words.add("--platform=" + name));
-    words.add("--network=" + (staged.network() == NetworkMode.HOST ? "host" : "none"));
-    words.add("--host-uds=create");
-    words.add("--overlay2=none");
-    words.add("--file-access=" + (sharesHostFiles(staged) ? "shared" : "exclusive"));
-    words.addAll(List.of("run", "--detach", "--bundle=" + BUNDLE, staged.spec().id().value()));
-    return words;
+    List<String> arguments = new ArrayList<>(List.of(path, "--root=" + STATE, "--ignore-cgroups"));
+    platform.get().ifPresent(name -> arguments.add("--platform=" + name));
+    arguments.add("--network=" + (staged.network() == NetworkMode.HOST ? "host" : "none"));
+    arguments.add("--host-uds=create");
+    arguments.add("--overlay2=none");
+    arguments.add("--file-access=" + (sharesHostFiles(staged) ? "shared" : "exclusive"));
+    arguments.addAll(List.of("run", "--detach", "--bundle=" + BUNDLE, staged.spec().id().value()));
+    return arguments;
   }
 
   /** Files that others may change need shared access, which is slower. */
@@ -190,7 +190,7 @@ final class GvisorRuntime implements OciRuntime {
 
   @Override
   public void verify(RunningSandbox running) {
-    String guest = running.sandbox().files().readText(VERSION, UTF_8, LONGEST_VERSION).strip();
+    String guest = running.sandbox().files().readText(VERSION, UTF_8, MAX_VERSION_LENGTH).strip();
     if (!GvisorRelease.isKernel(guest, hostVersion())) {
       throw Namespaces.notIsolated(
           running, NAME, "its kernel is not gVisor's but " + guest, "gVisor's runsc");

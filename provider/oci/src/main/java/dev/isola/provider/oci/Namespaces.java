@@ -26,11 +26,11 @@ final class Namespaces {
    * unless requested.
    */
   static void requireIsolated(RunningSandbox running, String runtime, List<String> types) {
-    List<String> wanted = new ArrayList<>(types);
+    List<String> required = new ArrayList<>(types);
     if (running.network() != NetworkMode.HOST) {
-      wanted.add("net");
+      required.add("net");
     }
-    for (String type : wanted) {
+    for (String type : required) {
       if (of("self", type).equals(of(Long.toString(running.agent().pid()), type))) {
         throw notIsolated(
             running, runtime, "it is in the host's " + type + " namespace", "a real " + runtime);

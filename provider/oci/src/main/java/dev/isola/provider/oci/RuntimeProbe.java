@@ -32,9 +32,9 @@ final class RuntimeProbe {
   private volatile @Nullable VersionOutput versionOutput;
 
   /** @param config its setting {@code program} names an executable other than the default */
-  RuntimeProbe(OciRuntime runtime, ProviderConfig config, SandboxProbe trials) {
+  RuntimeProbe(OciRuntime runtime, ProviderConfig config, SandboxProbe probes) {
     this.runtime = runtime;
-    this.probes = trials;
+    this.probes = probes;
     this.configured = config.get("program");
   }
 
@@ -93,9 +93,9 @@ final class RuntimeProbe {
         .orElseGet(() -> new Health.Healthy(healthy(version.get(), flaws)));
   }
 
-  private static boolean isFromDistribution(HostProgram program, String said) {
+  private static boolean isFromDistribution(HostProgram program, String versionOutput) {
     return PackageOrigin.isFromDistribution(program.path())
-        || PackageOrigin.isFromDistribution(said);
+        || PackageOrigin.isFromDistribution(versionOutput);
   }
 
   private String healthy(Version version, List<Vulnerability> flaws) {
