@@ -53,12 +53,12 @@ public final class UsageReferences {
       Files.createDirectory(marks);
     }
     Path unfinished = marks.resolve(UNFINISHED + user);
-    Path mark = marks.resolve(user);
+    Path reference = marks.resolve(user);
     Files.writeString(unfinished, text);
-    Files.move(unfinished, mark, StandardCopyOption.ATOMIC_MOVE);
-    for (Path one : shared.subList(1, shared.size())) {
+    Files.move(unfinished, reference, StandardCopyOption.ATOMIC_MOVE);
+    for (Path object : shared.subList(1, shared.size())) {
       try {
-        Files.createLink(one.resolve(FOLDER).resolve(user), mark);
+        Files.createLink(object.resolve(FOLDER).resolve(user), reference);
       } catch (FileAlreadyExistsException already) {
         // The existing reference has the same content.
       }
@@ -73,9 +73,9 @@ public final class UsageReferences {
   public List<String> holders(Path shared) throws IOException {
     List<String> ids = new ArrayList<>();
     try (DirectoryStream<Path> marks = Files.newDirectoryStream(shared.resolve(FOLDER))) {
-      for (Path mark : marks) {
-        if (isLive(mark)) {
-          ids.add(mark.getFileName().toString());
+      for (Path reference : marks) {
+        if (isLive(reference)) {
+          ids.add(reference.getFileName().toString());
         }
       }
     } catch (NoSuchFileException none) {
@@ -88,8 +88,8 @@ public final class UsageReferences {
   /** Reports whether there is a live reference, without reading all of them. */
   public boolean isInUse(Path shared) throws IOException {
     try (DirectoryStream<Path> marks = Files.newDirectoryStream(shared.resolve(FOLDER))) {
-      for (Path mark : marks) {
-        if (isLive(mark)) {
+      for (Path reference : marks) {
+        if (isLive(reference)) {
           return true;
         }
       }
@@ -99,12 +99,12 @@ public final class UsageReferences {
     return false;
   }
 
-  private static boolean isLive(Path mark) throws IOException {
-    if (mark.getFileName().toString().startsWith(UNFINISHED)) {
+  private static boolean isLive(Path reference) throws IOException {
+    if (reference.getFileName().toString().startsWith(UNFINISHED)) {
       return false;
     }
     try {
-      String[] lines = Files.readString(mark).split("\n", -1);
+      String[] lines = Files.readString(reference).split("\n", -1);
       Path folder = Path.of(lines[0]);
       return lines.length == 1
           ? Files.isDirectory(folder)

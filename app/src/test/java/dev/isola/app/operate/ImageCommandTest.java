@@ -99,7 +99,7 @@ class ImageCommandTest {
     assertThat(empty.code()).isEqualTo(125);
     assertThat(empty.err())
         .isEqualTo(
-            "isola: there is nothing in standard input; give something that holds a root file"
+            "isola: there are no files in standard input; use a source that contains a root file"
                 + " system\n");
   }
 
@@ -108,36 +108,36 @@ class ImageCommandTest {
     imported("mine");
     line(
         125,
-        "there is no /no/such on this machine; name a tar archive or a folder",
+        "there is no /no/such on this host; use a tar archive or a folder",
         "image",
         "import",
         "x",
         "/no/such");
     line(
         125,
-        "there is an image called mine already; take another name, remove it first, or say"
-            + " --replace",
+        "there is already an image mine; use another name, remove the image first, or use --replace",
         "image",
         "import",
         "mine",
         tree.toString());
     line(
         125,
-        "no image can be called 'host'; it means the root of this machine; take another",
+        "invalid image name 'host'; the name is reserved for the root of the host; use another"
+            + " name",
         "image",
         "import",
         "host",
         tree.toString());
     line(
         125,
-        "no image is called 'mime'; did you mean mine? isola image list shows all",
+        "there is no image 'mime'; did you mean mine? isola image list shows all",
         "image",
         "remove",
         "mine",
         "mime");
     line(
         125,
-        "the image has more than 3 files; raise --max-size or --max-files if that is meant",
+        "the image has more than 3 files; raise --max-size or --max-files if the image is trusted",
         "image",
         "import",
         "x",

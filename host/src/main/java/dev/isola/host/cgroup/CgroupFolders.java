@@ -30,7 +30,7 @@ record CgroupFolders(String name, List<Path> paths) {
     for (Hierarchy hierarchy : hierarchies) {
       if (hierarchy.isUsable()) {
         hierarchy.candidateParents().stream()
-            .map(spot -> spot.resolve(name))
+            .map(parent -> parent.resolve(name))
             .filter(Files::isDirectory)
             .findFirst()
             .ifPresent(found::add);

@@ -37,8 +37,8 @@ public final class ControlGroup {
   private final ControlGroups groups;
   private final String name;
 
-  ControlGroup(ControlGroups machine, String name) {
-    this.groups = machine;
+  ControlGroup(ControlGroups groups, String name) {
+    this.groups = groups;
     this.name = name;
   }
 
@@ -54,27 +54,27 @@ public final class ControlGroup {
   public void create(ResourceLimits limits) throws IOException {
     List<Path> made = new ArrayList<>();
     try {
-      for (CgroupLocation place : groups.locations()) {
-        Path group = place.parent().resolve(name);
+      for (CgroupLocation location : groups.locations()) {
+        Path group = location.parent().resolve(name);
         try {
           Files.createDirectory(group);
           made.add(group);
         } catch (FileAlreadyExistsException e) {
           // Created earlier, possibly by another process.
         }
-        if (!Cpuset.inherit(place.hierarchy(), place.parent(), group)) {
-          throw new IOException(group + " cannot be given the processors of " + place.parent());
+        if (!Cpuset.inherit(location.hierarchy(), location.parent(), group)) {
+          throw new IOException(group + " cannot inherit the CPUs of " + location.parent());
         }
-        for (LimitKind kind : place.limits()) {
-          limit(place, group, kind, limits);
+        for (LimitKind kind : location.limits()) {
+          limit(location, group, kind, limits);
         }
       }
     } catch (IOException e) {
       for (Path group : made) {
         try {
           Files.deleteIfExists(group);
-        } catch (IOException left) {
-          e.addSuppressed(left);
+        } catch (IOException failure) {
+          e.addSuppressed(failure);
         }
       }
       throw e;
@@ -87,27 +87,27 @@ public final class ControlGroup {
    * @throws IOException if throughput cannot be limited on this host
    */
   public void limitIo(IoLimit limit) throws IOException {
-    CgroupLocation place =
+    CgroupLocation location =
         groups
             .ioLocation()
-            .orElseThrow(() -> new IOException("no control group can limit input and output"));
-    Path group = place.parent().resolve(name);
+            .orElseThrow(() -> new IOException("no control group can limit I/O"));
+    Path group = location.parent().resolve(name);
     if (!Files.isDirectory(group)) {
       Files.createDirectory(group);
     }
-    write(limit.settings(place.hierarchy().unified()), group);
+    write(limit.settings(location.hierarchy().unified()), group);
   }
 
-  private static void limit(CgroupLocation place, Path group, LimitKind kind, ResourceLimits limits)
+  private static void limit(CgroupLocation location, Path group, LimitKind kind, ResourceLimits limits)
       throws IOException {
     List<CgroupSetting> settings =
-        CgroupSetting.of(kind, limits, place.hierarchy(), place.parent());
+        CgroupSetting.of(kind, limits, location.hierarchy(), location.parent());
     try {
       write(settings, group);
     } catch (NoSuchFileException e) {
       // Another manager of the parent group may have withdrawn the controller after the probe.
-      if (!place.hierarchy().unified()
-          || !new Delegation(place.hierarchy(), place.parent())
+      if (!location.hierarchy().unified()
+          || !new Delegation(location.hierarchy(), location.parent())
               .grant(CgroupSetting.controller(kind))) {
         throw e;
       }
@@ -135,10 +135,10 @@ public final class ControlGroup {
    */
   public Map<String, Path> views() {
     Map<String, Path> views = new LinkedHashMap<>();
-    boolean mixed = groups.locations().stream().anyMatch(place -> !place.hierarchy().unified());
-    for (CgroupLocation place : groups.locations()) {
-      Path group = place.parent().resolve(name);
-      String mount = place.hierarchy().mount().getFileName().toString();
+    boolean mixed = groups.locations().stream().anyMatch(location -> !location.hierarchy().unified());
+    for (CgroupLocation location : groups.locations()) {
+      Path group = location.parent().resolve(name);
+      String mount = location.hierarchy().mount().getFileName().toString();
       if (Files.isDirectory(group)) {
         views.put(mixed ? MOUNT + "/" + mount : MOUNT, group);
       }
@@ -152,8 +152,8 @@ public final class ControlGroup {
    */
   public Map<String, String> viewLinks() {
     Map<String, String> links = new LinkedHashMap<>();
-    for (CgroupLocation place : groups.locations()) {
-      Hierarchy hierarchy = place.hierarchy();
+    for (CgroupLocation location : groups.locations()) {
+      Hierarchy hierarchy = location.hierarchy();
       String mount = hierarchy.mount().getFileName().toString();
       for (String controller : hierarchy.controllers()) {
         if (!hierarchy.unified() && !controller.equals(mount) && !controller.contains("=")) {
@@ -179,11 +179,11 @@ public final class ControlGroup {
   /**
    * Freezes all processes and returns when they are frozen. On timeout it thaws them and throws.
    */
-  public void freeze(Duration patience) throws IOException {
+  public void freeze(Duration timeout) throws IOException {
     Freezer freezer =
         freezer(folders())
             .orElseThrow(() -> new IOException("no control group of " + name + " can freeze"));
-    PollDeadline deadline = new PollDeadline(patience);
+    PollDeadline deadline = new PollDeadline(timeout);
     try {
       freezer.freeze();
       while (!freezer.isFrozen()) {
@@ -191,7 +191,7 @@ public final class ControlGroup {
           throw new IOException(
               name
                   + " has a process that could not be frozen within "
-                  + patience.toMillis()
+                  + timeout.toMillis()
                   + " ms");
         }
         freezer.freeze();
@@ -199,8 +199,8 @@ public final class ControlGroup {
     } catch (IOException e) {
       try {
         freezer.thaw();
-      } catch (IOException gone) {
-        e.addSuppressed(gone);
+      } catch (IOException removed) {
+        e.addSuppressed(removed);
       }
       throw e;
     }
@@ -254,7 +254,7 @@ public final class ControlGroup {
         throw new IOException(
             "processes of "
                 + name
-                + " do not end: "
+                + " do not exit: "
                 + folders.members().stream().limit(10).toList());
       }
     }
@@ -273,7 +273,7 @@ public final class ControlGroup {
         do {
           freezer.get().freeze();
         } while (!freezer.get().isFrozen() && deadline.pause());
-      } catch (NoSuchFileException gone) {
+      } catch (NoSuchFileException removed) {
         // The group was removed concurrently, so no process is left.
       }
     }
@@ -286,7 +286,7 @@ public final class ControlGroup {
         if (freezer.isPresent()) {
           freezer.get().thaw();
         }
-      } catch (IOException gone) {
+      } catch (IOException removed) {
         // The group was removed concurrently.
       }
     }
@@ -304,8 +304,8 @@ public final class ControlGroup {
    * Kills all processes and removes the groups, regardless of which process created them. Returns
    * when nothing is left.
    */
-  public void remove(Duration patience) throws IOException {
-    PollDeadline deadline = new PollDeadline(patience);
+  public void remove(Duration timeout) throws IOException {
+    PollDeadline deadline = new PollDeadline(timeout);
     while (true) {
       CgroupFolders folders = folders();
       if (folders.isEmpty()) {
@@ -326,11 +326,11 @@ public final class ControlGroup {
   }
 
   /** Waits until the group has no processes. */
-  public void awaitEmpty(Duration patience) throws IOException {
-    PollDeadline deadline = new PollDeadline(patience);
+  public void awaitEmpty(Duration timeout) throws IOException {
+    PollDeadline deadline = new PollDeadline(timeout);
     while (!folders().members().isEmpty()) {
       if (!deadline.pause()) {
-        throw new IOException("processes are left in the control group " + name);
+        throw new IOException("processes remain in the control group " + name);
       }
     }
   }

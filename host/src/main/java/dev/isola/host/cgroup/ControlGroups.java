@@ -64,9 +64,9 @@ public final class ControlGroups {
   public static ControlGroups ofHost() {
     String mountinfo = KernelFile.read(MOUNTS);
     String membership = KernelFile.read(MEMBERSHIP);
-    CachedGroups known = CACHED.get();
-    if (known != null && known.mountinfo.equals(mountinfo) && known.membership.equals(membership)) {
-      return known.groups;
+    CachedGroups cached = CACHED.get();
+    if (cached != null && cached.mountinfo.equals(mountinfo) && cached.membership.equals(membership)) {
+      return cached.groups;
     }
     ControlGroups groups = parse(mountinfo, membership, KernelFile::read);
     CACHED.set(new CachedGroups(mountinfo, membership, groups));
@@ -122,7 +122,7 @@ public final class ControlGroups {
    */
   public Set<LimitKind> enforceable() {
     Set<LimitKind> limits = EnumSet.noneOf(LimitKind.class);
-    locations().forEach(place -> limits.addAll(place.limits()));
+    locations().forEach(location -> limits.addAll(location.limits()));
     return Set.copyOf(limits);
   }
 
@@ -146,25 +146,25 @@ public final class ControlGroups {
    * group.
    */
   public Optional<String> obstacle(IoLimit limit) {
-    Optional<CgroupLocation> place = ioLocation();
-    if (place.isEmpty()) {
-      return Optional.of("the controller io (blkio in version 1) cannot be had here");
+    Optional<CgroupLocation> location = ioLocation();
+    if (location.isEmpty()) {
+      return Optional.of("the controller io (blkio in version 1) is not available");
     }
-    return CgroupProbe.refusal(limit, place.get());
+    return CgroupProbe.refusal(limit, location.get());
   }
 
   /** Reports whether an I/O limit also applies to writes from the page cache. */
   public boolean limitsCachedWrites() {
-    return ioLocation().map(place -> place.hierarchy().unified()).orElse(false);
+    return ioLocation().map(location -> location.hierarchy().unified()).orElse(false);
   }
 
   /** Returns the location of groups that limit I/O. */
   Optional<CgroupLocation> ioLocation() {
-    for (CgroupLocation place : locations()) {
-      if (place.hierarchy().unified()
-          && place.hierarchy().has("io")
-          && new Delegation(place.hierarchy(), place.parent()).grant("io")) {
-        return Optional.of(place);
+    for (CgroupLocation location : locations()) {
+      if (location.hierarchy().unified()
+          && location.hierarchy().has("io")
+          && new Delegation(location.hierarchy(), location.parent()).grant("io")) {
+        return Optional.of(location);
       }
     }
     return hierarchies.stream()
@@ -172,9 +172,9 @@ public final class ControlGroups {
         .flatMap(
             hierarchy ->
                 hierarchy.candidateParents().stream()
-                    .filter(spot -> Files.isWritable(spot.resolve("cgroup.procs")))
+                    .filter(parent -> Files.isWritable(parent.resolve("cgroup.procs")))
                     .limit(1)
-                    .map(spot -> new CgroupLocation(hierarchy, spot, Set.of(), false)))
+                    .map(parent -> new CgroupLocation(hierarchy, parent, Set.of(), false)))
         .findFirst();
   }
 
@@ -215,11 +215,11 @@ public final class ControlGroups {
 
   /** Concurrent first calls may probe twice, with the same result. */
   List<CgroupLocation> locations() {
-    List<CgroupLocation> known = locations;
-    if (known == null) {
-      known = CgroupProbe.locations(hierarchies);
-      locations = known;
+    List<CgroupLocation> cached = locations;
+    if (cached == null) {
+      cached = CgroupProbe.locations(hierarchies);
+      locations = cached;
     }
-    return known;
+    return cached;
   }
 }

@@ -52,20 +52,20 @@ record Hierarchy(boolean unified, Path mount, Path ownGroup, Set<String> control
    * leaf that {@link Delegation} moves processes to is not included.
    */
   List<Path> candidateParents() {
-    List<Path> spots = new ArrayList<>();
-    spots.add(mount);
+    List<Path> parents = new ArrayList<>();
+    parents.add(mount);
     if (ownGroup.startsWith(mount)) {
-      Path spot = mount;
+      Path parent = mount;
       for (Path name : mount.relativize(ownGroup)) {
         if (name.toString().equals(Delegation.LEAF)) {
           break;
         }
         if (!name.toString().isEmpty()) {
-          spot = spot.resolve(name);
-          spots.add(spot);
+          parent = parent.resolve(name);
+          parents.add(parent);
         }
       }
     }
-    return spots;
+    return parents;
   }
 }

@@ -48,17 +48,17 @@ final class HierarchyParser {
   private void addUnified(String group) {
     for (Mount mount : mounts) {
       if (mount.unified()) {
-        Path own = folder(mount, group);
+        Path ownGroup = folder(mount, group);
         Set<String> controllers = new TreeSet<>();
-        Hierarchy bare = new Hierarchy(true, mount.point(), own, Set.of());
-        for (Path spot : bare.candidateParents()) {
-          for (String name : read.apply(spot.resolve("cgroup.controllers")).split("\\s+")) {
+        Hierarchy bare = new Hierarchy(true, mount.point(), ownGroup, Set.of());
+        for (Path parent : bare.candidateParents()) {
+          for (String name : read.apply(parent.resolve("cgroup.controllers")).split("\\s+")) {
             if (!name.isEmpty()) {
               controllers.add(name);
             }
           }
         }
-        found.put(mount.point(), new Hierarchy(true, mount.point(), own, controllers));
+        found.put(mount.point(), new Hierarchy(true, mount.point(), ownGroup, controllers));
         return;
       }
     }

@@ -11,13 +11,13 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class PollDeadline {
   private static final long FIRST_NANOS = 50_000;
-  private static final long LONGEST_NANOS = 10_000_000;
+  private static final long MAX_NANOS = 10_000_000;
 
   private final long end;
   private long pause = FIRST_NANOS;
 
-  PollDeadline(Duration patience) {
-    this.end = System.nanoTime() + patience.toNanos();
+  PollDeadline(Duration timeout) {
+    this.end = System.nanoTime() + timeout.toNanos();
   }
 
   /** Waits for the next poll; returns false when the time is up. */
@@ -30,7 +30,7 @@ final class PollDeadline {
     if (Thread.currentThread().isInterrupted()) {
       throw new InterruptedIOException("interrupted while waiting for a control group");
     }
-    pause = Math.min(pause * 2, LONGEST_NANOS);
+    pause = Math.min(pause * 2, MAX_NANOS);
     return true;
   }
 }

@@ -36,11 +36,11 @@ final class StaleCgroups {
     long before = System.currentTimeMillis() - age.toMillis();
     Set<String> found = new TreeSet<>();
     for (Hierarchy hierarchy : hierarchies) {
-      for (Path spot : hierarchy.isUsable() ? hierarchy.candidateParents() : List.<Path>of()) {
-        File[] there =
-            spot.toFile()
+      for (Path parent : hierarchy.isUsable() ? hierarchy.candidateParents() : List.<Path>of()) {
+        File[] matches =
+            parent.toFile()
                 .listFiles(file -> names.test(file.getName()) && file.lastModified() <= before);
-        for (File file : there == null ? new File[0] : there) {
+        for (File file : matches == null ? new File[0] : matches) {
           found.add(file.getName());
         }
       }

@@ -41,7 +41,7 @@ record AptSources(Path folder) {
 
   /** Returns the sources of a suite, its updates and its security fixes. */
   List<Source> of(String suite) {
-    List<Source> wanted =
+    List<Source> matching =
         all().stream()
             .filter(
                 source ->
@@ -52,7 +52,7 @@ record AptSources(Path folder) {
             .distinct()
             .toList();
     // Security fixes alone do not make a system.
-    return wanted.stream().anyMatch(source -> source.suite().equals(suite)) ? wanted : List.of();
+    return matching.stream().anyMatch(source -> source.suite().equals(suite)) ? matching : List.of();
   }
 
   /** Returns the apt settings of the host that it needs to reach its mirror. */

@@ -36,7 +36,7 @@ final class Budget {
     return Fault.of(
             ErrorCode.RESOURCE_LIMIT,
             "the image has " + what,
-            "raise --max-size or --max-files if that is meant")
+            "raise --max-size or --max-files if the image is trusted")
         .exception();
   }
 }

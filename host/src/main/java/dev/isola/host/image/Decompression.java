@@ -18,7 +18,7 @@ import java.util.zip.ZipException;
  * by the JDK, other formats by external programs.
  */
 final class Decompression {
-  private static final int LONGEST_MAGIC = 6;
+  private static final int MAX_MAGIC_LENGTH = 6;
 
   private Decompression() {}
 
@@ -27,8 +27,8 @@ final class Decompression {
    */
   static InputStream of(InputStream in) throws IOException {
     BufferedInputStream peeked = new BufferedInputStream(in, 1 << 16);
-    peeked.mark(LONGEST_MAGIC);
-    byte[] magic = peeked.readNBytes(LONGEST_MAGIC);
+    peeked.mark(MAX_MAGIC_LENGTH);
+    byte[] magic = peeked.readNBytes(MAX_MAGIC_LENGTH);
     peeked.reset();
     if (begins(magic, 0x1f, 0x8b)) {
       return new GzipStream(new EndDetectingStream(peeked));
@@ -45,8 +45,8 @@ final class Decompression {
     if (begins(magic, 'P', 'K', 3, 4)) {
       throw Fault.of(
               ErrorCode.BAD_ARCHIVE,
-              "the archive is a zip, which cannot hold owners and links",
-              "give a tar archive")
+              "the archive is a zip file, which cannot store owners and links",
+              "use a tar archive")
           .exception();
     }
     return peeked;

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The output of an external decompression program that is fed from a stream. */
 final class DecompressorProgram extends FilterInputStream {
-  private static final int LONGEST_COMPLAINT = 2000;
+  private static final int MAX_ERROR_LENGTH = 2000;
 
   private final String name;
   private final Process process;
@@ -39,7 +39,7 @@ final class DecompressorProgram extends FilterInputStream {
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "this archive needs the program " + words.getFirst() + ", which is not here",
+              "this archive needs the program " + words.getFirst() + ", which is not installed",
               "install it (apt-get install " + install + "), or unpack the archive first")
           .exception(e);
     }
@@ -70,9 +70,9 @@ final class DecompressorProgram extends FilterInputStream {
 
   private void finish() throws IOException {
     try {
-      String complaint =
+      String errorOutput =
           new String(
-              process.getErrorStream().readNBytes(LONGEST_COMPLAINT), StandardCharsets.UTF_8);
+              process.getErrorStream().readNBytes(MAX_ERROR_LENGTH), StandardCharsets.UTF_8);
       int status = process.waitFor();
       feeder.join();
       Exception cause = broken.get();
@@ -80,7 +80,7 @@ final class DecompressorProgram extends FilterInputStream {
         throw e;
       }
       if (status != 0) {
-        throw ArchivePaths.badArchive(name + " cannot unpack the archive", complaint.strip());
+        throw ArchivePaths.badArchive(name + " cannot unpack the archive", errorOutput.strip());
       }
       if (cause instanceof IOException e) {
         throw e;

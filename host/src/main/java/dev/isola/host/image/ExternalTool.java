@@ -31,11 +31,11 @@ import java.util.function.Consumer;
  */
 record ExternalTool(
     String program, String install, Duration timeout, Consumer<String> progress, String remedy) {
-  private static final int LAST_LINES = 4;
-  private static final int LONGEST_LINE = 1000;
+  private static final int KEPT_LINES = 4;
+  private static final int MAX_LINE_LENGTH = 1000;
 
-  ExternalTool(String program, String install, Duration patience, Consumer<String> progress) {
-    this(program, install, patience, progress, "correct that, then try again");
+  ExternalTool(String program, String install, Duration timeout, Consumer<String> progress) {
+    this(program, install, timeout, progress, "fix the problem, then try again");
   }
 
   /** Consumes the output of a program. */
@@ -78,26 +78,26 @@ record ExternalTool(
     Process process = builder.start();
     Thread hook = new Thread(() -> terminate(process), "isola-end-" + program);
     Runtime.getRuntime().addShutdownHook(hook);
-    Deque<String> last = new ArrayDeque<>();
-    AtomicBoolean late = new AtomicBoolean();
-    Thread listener = Thread.ofVirtual().start(() -> readErrors(process.getErrorStream(), last));
-    Thread watchdog = Thread.ofVirtual().start(() -> watch(process, late));
+    Deque<String> lastLines = new ArrayDeque<>();
+    AtomicBoolean timeoutExpired = new AtomicBoolean();
+    Thread listener = Thread.ofVirtual().start(() -> readErrors(process.getErrorStream(), lastLines));
+    Thread watchdog = Thread.ofVirtual().start(() -> watch(process, timeoutExpired));
     try {
       output.read(process.getInputStream());
       int status = process.waitFor();
       listener.join();
       if (status != 0) {
-        throw late.get() ? timedOut() : failed(status, last);
+        throw timeoutExpired.get() ? timedOut() : failed(status, lastLines);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw Fault.of(ErrorCode.CANCELLED, program + " was interrupted", "").exception(e);
     } catch (SandboxException e) {
-      if (e.code() == ErrorCode.BAD_ARCHIVE && late.get()) {
+      if (e.code() == ErrorCode.BAD_ARCHIVE && timeoutExpired.get()) {
         throw timedOut();
       }
       if (e.code() == ErrorCode.BAD_ARCHIVE) {
-        throwIfToolFailed(process, listener, last);
+        throwIfToolFailed(process, listener, lastLines);
       }
       throw e;
     } finally {
@@ -116,21 +116,21 @@ record ExternalTool(
   }
 
   /** Prefers the error of a program that died over that of its truncated output. */
-  private void throwIfToolFailed(Process process, Thread listener, Deque<String> last) {
+  private void throwIfToolFailed(Process process, Thread listener, Deque<String> lastLines) {
     try {
       boolean ended = process.waitFor(2, TimeUnit.SECONDS);
       if (ended && process.exitValue() != 0 && listener.join(Duration.ofSeconds(2))) {
-        throw failed(process.exitValue(), last);
+        throw failed(process.exitValue(), lastLines);
       }
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
     }
   }
 
-  private void watch(Process process, AtomicBoolean late) {
+  private void watch(Process process, AtomicBoolean timeoutExpired) {
     try {
       if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
-        late.set(true);
+        timeoutExpired.set(true);
         terminate(process);
       }
     } catch (InterruptedException ended) {
@@ -156,7 +156,7 @@ record ExternalTool(
     process.destroyForcibly();
   }
 
-  private void readErrors(InputStream errors, Deque<String> last) {
+  private void readErrors(InputStream errors, Deque<String> lastLines) {
     try (BufferedReader lines =
         new BufferedReader(new InputStreamReader(errors, StandardCharsets.UTF_8))) {
       for (String line = lines.readLine(); line != null; line = lines.readLine()) {
@@ -164,11 +164,11 @@ record ExternalTool(
         if (text.isEmpty()) {
           continue;
         }
-        text = text.substring(0, Math.min(text.length(), LONGEST_LINE));
+        text = text.substring(0, Math.min(text.length(), MAX_LINE_LENGTH));
         progress.accept(text);
-        last.addLast(text);
-        if (last.size() > LAST_LINES) {
-          last.removeFirst();
+        lastLines.addLast(text);
+        if (lastLines.size() > KEPT_LINES) {
+          lastLines.removeFirst();
         }
       }
     } catch (IOException ended) {
@@ -179,7 +179,7 @@ record ExternalTool(
   private SandboxException missing() {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "this needs the program " + program + ", which is not here",
+            "this needs the program " + program + ", which is not installed",
             "install it (apt-get install " + install + ")")
         .exception();
   }
@@ -187,18 +187,18 @@ record ExternalTool(
   private SandboxException timedOut() {
     return Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
-            program + " was ended after " + timeout.toMinutes() + " minutes",
-            "look at the network, then try again")
+            program + " timed out after " + timeout.toMinutes() + " minutes",
+            "check the network, then try again")
         .exception();
   }
 
-  private SandboxException failed(int status, Deque<String> last) {
+  private SandboxException failed(int status, Deque<String> lastLines) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             program
                 + " failed: "
-                + (last.isEmpty() ? "status " + status : String.join(" | ", last)),
-            remedy + "; -v shows all it says")
+                + (lastLines.isEmpty() ? "exit code " + status : String.join(" | ", lastLines)),
+            remedy + "; -v shows its full output")
         .exception();
   }
 }

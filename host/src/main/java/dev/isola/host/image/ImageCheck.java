@@ -22,7 +22,7 @@ import java.util.Map;
  * @param differences the first of them
  */
 public record ImageCheck(Image image, String digest, long different, List<Difference> differences) {
-  private static final int MOST_TOLD = 1000;
+  private static final int MAX_DIFFERENCES = 1000;
   private static final List<String> FIELDS = List.of("type", "mode", "owner", "size", "content");
 
   /**
@@ -62,7 +62,7 @@ public record ImageCheck(Image image, String digest, long different, List<Differ
     List<Difference> all = new ArrayList<>();
     try {
       if (!Sha256.of(before).equals(image.digest())) {
-        all.add(new Difference("", "the list of what was in the image was changed as well"));
+        all.add(new Difference("", "the image's manifest was changed as well"));
       }
       Map<String, String> old = read(before);
       Map<String, String> found = read(now);
@@ -77,10 +77,10 @@ public record ImageCheck(Image image, String digest, long different, List<Differ
           });
       old.keySet().forEach(path -> all.add(new Difference(shown(path), "missing")));
     } catch (NoSuchFileException e) {
-      all.add(new Difference("", "the list of what was in the image is missing"));
+      all.add(new Difference("", "the image's manifest is missing"));
     }
     return new ImageCheck(
-        image, digest, all.size(), all.subList(0, Math.min(all.size(), MOST_TOLD)));
+        image, digest, all.size(), all.subList(0, Math.min(all.size(), MAX_DIFFERENCES)));
   }
 
   private static String change(String was, String is) {

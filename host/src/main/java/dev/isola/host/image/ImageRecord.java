@@ -34,7 +34,7 @@ final class ImageRecord {
     try {
       return Optional.of(image(folder, text));
     } catch (DateTimeException | NumberFormatException e) {
-      throw new IOException(folder.resolve(FILE) + " is damaged: " + e.getMessage(), e);
+      throw new IOException(folder.resolve(FILE) + " is corrupt: " + e.getMessage(), e);
     }
   }
 

@@ -19,8 +19,8 @@ final class ImageReference {
     if (reference.isBlank() || reference.startsWith("-") || reference.indexOf('\0') >= 0) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "'" + reference + "' is not the name of an image",
-              "give oci:FOLDER[:TAG], docker-archive:FILE, or a name at a registry")
+              "'" + reference + "' is not an image reference",
+              "use oci:FOLDER[:TAG], docker-archive:FILE, or the name of an image in a registry")
           .exception();
     }
     if (reference.startsWith("oci:")) {
@@ -39,8 +39,8 @@ final class ImageReference {
     if (reference.startsWith("/") || reference.startsWith(".")) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "there is no " + reference + " on this machine",
-              "name an OCI layout's folder or a docker archive")
+              "there is no " + reference + " on this host",
+              "use the folder of an OCI layout or a docker archive")
           .exception();
     }
     return new SkopeoSource("docker://" + reference);

@@ -22,8 +22,8 @@ public abstract sealed class ImageSource
     if (!Files.exists(path)) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "there is no " + path + " on this machine",
-              "name a tar archive or a folder")
+              "there is no " + path + " on this host",
+              "use a tar archive or a folder")
           .exception();
     }
     return new TarSource(path);
@@ -52,5 +52,5 @@ public abstract sealed class ImageSource
   abstract String description();
 
   /** Unpacks everything into the image. */
-  abstract ImageDefaults unpack(UnpackContext unpacking) throws IOException;
+  abstract ImageDefaults unpack(UnpackContext context) throws IOException;
 }

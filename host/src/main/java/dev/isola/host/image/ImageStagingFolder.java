@@ -77,8 +77,8 @@ final class ImageStagingFolder implements AutoCloseable {
     if (!NativeSystem.lock(descriptor)) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "the image " + image.getFileName() + " is being made or removed",
-              "wait until that is done")
+              "the image " + image.getFileName() + " is being created or removed",
+              "try again later")
           .exception();
     }
   }

@@ -144,15 +144,15 @@ public final class ImageStore {
    *     content
    * @throws dev.isola.spi.error.LimitExceeded if it exceeds the limits or the disk is full
    */
-  public Image add(String name, ImageSource source, AddOptions adding) {
+  public Image add(String name, ImageSource source, AddOptions options) {
     Path target = folder.resolve(ImageName.requireValid(name));
     try {
-      refuseIfPresent(target, adding);
+      refuseIfPresent(target, options);
       Files.createDirectories(folder.getParent());
       createImagesFolder();
-      try (ImageStagingFolder draft = ImageStagingFolder.create(folder)) {
-        new ImageBuilder(draft.folder(), clock.instant()).build(source, adding);
-        publish(draft, target, adding);
+      try (ImageStagingFolder staging = ImageStagingFolder.create(folder)) {
+        new ImageBuilder(staging.folder(), clock.instant()).build(source, options);
+        publish(staging, target, options);
       }
       return require(name);
     } catch (IOException e) {
@@ -160,14 +160,14 @@ public final class ImageStore {
     }
   }
 
-  private void publish(ImageStagingFolder draft, Path target, AddOptions adding)
+  private void publish(ImageStagingFolder staging, Path target, AddOptions options)
       throws IOException {
     if (durable) {
-      draft.sync();
+      staging.sync();
     }
     if (!Files.exists(target)) {
       try {
-        draft.moveTo(target);
+        staging.moveTo(target);
         return;
       } catch (FileSystemException e) {
         if (!Files.exists(target)) {
@@ -175,30 +175,30 @@ public final class ImageStore {
         } // another process was faster
       }
     }
-    refuseIfPresent(target, adding);
-    draft.exchange(target);
-    List<String> standing = references.holders(draft.folder());
-    if (!standing.isEmpty()) {
-      draft.swap(target);
-      throw inUse(target, standing);
+    refuseIfPresent(target, options);
+    staging.exchange(target);
+    List<String> holders = references.holders(staging.folder());
+    if (!holders.isEmpty()) {
+      staging.swap(target);
+      throw inUse(target, holders);
     }
   }
 
-  private void refuseIfPresent(Path target, AddOptions adding) throws IOException {
+  private void refuseIfPresent(Path target, AddOptions options) throws IOException {
     if (!Files.exists(target)) {
       return;
     }
-    if (!adding.replace()) {
+    if (!options.replace()) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "there is an image called " + target.getFileName() + " already",
-              "take another name, remove it first, or say --replace")
+              "there is already an image " + target.getFileName(),
+              "use another name, remove the image first, or use --replace")
           .with("image", target.getFileName().toString())
           .exception();
     }
-    List<String> standing = references.holders(target);
-    if (!standing.isEmpty()) {
-      throw inUse(target, standing);
+    List<String> holders = references.holders(target);
+    if (!holders.isEmpty()) {
+      throw inUse(target, holders);
     }
   }
 
@@ -210,17 +210,17 @@ public final class ImageStore {
   public void remove(String name) {
     Path target = folder.resolve(require(name).name());
     try {
-      List<String> standing = references.holders(target);
-      if (!standing.isEmpty()) {
-        throw inUse(target, standing);
+      List<String> holders = references.holders(target);
+      if (!holders.isEmpty()) {
+        throw inUse(target, holders);
       }
-      try (ImageStagingFolder draft = ImageStagingFolder.detach(target)) {
+      try (ImageStagingFolder staging = ImageStagingFolder.detach(target)) {
         // The image can no longer be found. A sandbox that acquired it just before has left a
         // reference.
-        List<String> quicker = references.holders(draft.folder());
-        if (!quicker.isEmpty()) {
-          draft.moveTo(target);
-          throw inUse(target, quicker);
+        List<String> late = references.holders(staging.folder());
+        if (!late.isEmpty()) {
+          staging.moveTo(target);
+          throw inUse(target, late);
         }
       }
     } catch (IOException e) {
@@ -239,11 +239,11 @@ public final class ImageStore {
   }
 
   private static SandboxException inUse(Path target, List<String> sandboxes) {
-    List<String> few = sandboxes.stream().limit(5).toList();
-    String more = sandboxes.size() > few.size() ? " and more" : "";
+    List<String> first = sandboxes.stream().limit(5).toList();
+    String more = sandboxes.size() > first.size() ? " and more" : "";
     return Fault.of(
             ErrorCode.CONFLICT,
-            "the image " + target.getFileName() + " is in use by " + String.join(", ", few) + more,
+            "the image " + target.getFileName() + " is in use by " + String.join(", ", first) + more,
             "destroy " + (sandboxes.size() == 1 ? "that sandbox" : "those sandboxes") + " first")
         .with("image", target.getFileName().toString())
         .with("sandboxes", String.join(",", sandboxes))
@@ -284,7 +284,7 @@ public final class ImageStore {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             "the images in " + folder + " cannot be used: " + e.getMessage(),
-            "check the rights of that folder and the disk")
+            "check the permissions of that folder and the disk")
         .exception(e);
   }
 }

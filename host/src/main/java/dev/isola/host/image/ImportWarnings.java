@@ -21,13 +21,13 @@ final class ImportWarnings {
   }
 
   /** Bounds the number of kinds, because some texts come from the archive. */
-  private static final int MOST_KINDS = 40;
+  private static final int MAX_KINDS = 40;
 
   private final Map<String, Count> counts = new LinkedHashMap<>();
 
   /** @param what in the plural, such as "devices are left out" */
   void add(String what, String path) {
-    String kind = counts.containsKey(what) || counts.size() < MOST_KINDS ? what : "other changes";
+    String kind = counts.containsKey(what) || counts.size() < MAX_KINDS ? what : "other changes";
     counts.computeIfAbsent(kind, ignored -> new Count(path)).times++;
   }
 

@@ -17,15 +17,15 @@ final class MountPoints {
 
   private MountPoints() {}
 
-  static void create(RootfsTree tree, ImportWarnings notes) throws IOException {
+  static void create(RootfsTree tree, ImportWarnings warnings) throws IOException {
     for (String folder : FOLDERS) {
-      Optional<Stat> there = tree.stat(folder);
-      if (there.isPresent() && !there.get().isFolder()) {
-        notes.add("links or files made way for folders that a sandbox needs", folder);
+      Optional<Stat> existing = tree.stat(folder);
+      if (existing.isPresent() && !existing.get().isFolder()) {
+        warnings.add("links or files were replaced by folders that a sandbox needs", folder);
         tree.removeFile(folder);
-        there = Optional.empty();
+        existing = Optional.empty();
       }
-      if (there.isEmpty()) {
+      if (existing.isEmpty()) {
         tree.makeFolder(folder, 0755);
         tree.chmodFolder(folder, MODES.getOrDefault(folder, 0755));
       }

@@ -13,7 +13,7 @@ import java.util.Optional;
 
 /** Extended attributes of open files; Java supports only those in the user namespace. */
 final class NativeAttributes {
-  private static final int LARGEST_ATTRIBUTE = 65536;
+  private static final int MAX_ATTRIBUTE_SIZE = 65536;
 
   private static final MethodHandle FSETXATTR =
       NativeCall.handle("fsetxattr", JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT);
@@ -42,9 +42,9 @@ final class NativeAttributes {
     return NativeCall.of(
         "listxattr",
         call -> {
-          MemorySegment to = call.allocate(LARGEST_ATTRIBUTE);
+          MemorySegment to = call.allocate(MAX_ATTRIBUTE_SIZE);
           long length =
-              (long) FLISTXATTR.invokeExact(call.state(), descriptor, to, (long) LARGEST_ATTRIBUTE);
+              (long) FLISTXATTR.invokeExact(call.state(), descriptor, to, (long) MAX_ATTRIBUTE_SIZE);
           if (length < 0 && call.errno() == NativeException.ENOTSUP) {
             return List.<String>of();
           }
@@ -57,11 +57,11 @@ final class NativeAttributes {
     return NativeCall.of(
         "getxattr",
         call -> {
-          MemorySegment to = call.allocate(LARGEST_ATTRIBUTE);
+          MemorySegment to = call.allocate(MAX_ATTRIBUTE_SIZE);
           long length =
               (long)
                   FGETXATTR.invokeExact(
-                      call.state(), descriptor, call.text(name), to, (long) LARGEST_ATTRIBUTE);
+                      call.state(), descriptor, call.text(name), to, (long) MAX_ATTRIBUTE_SIZE);
           if (length < 0 && call.errno() == NativeException.ENODATA) {
             return Optional.<byte[]>empty();
           }

@@ -49,7 +49,7 @@ final class NativeFiles {
   private static final long BENEATH = 8;
   private static final long OPENAT2 = 437;
   private static final int STATX_BASIC = 0x7ff;
-  private static final int LONGEST_PATH = 4096;
+  private static final int MAX_PATH_LENGTH = 4096;
   private static final int LISTING = 65536;
 
   private static final MethodHandle SYSCALL4 =
@@ -235,12 +235,12 @@ final class NativeFiles {
     return NativeCall.of(
         "readlink",
         call -> {
-          MemorySegment to = call.allocate(LONGEST_PATH);
+          MemorySegment to = call.allocate(MAX_PATH_LENGTH);
           long length =
               call.checked(
                   (long)
                       READLINKAT.invokeExact(
-                          call.state(), folder, call.text(name), to, (long) LONGEST_PATH));
+                          call.state(), folder, call.text(name), to, (long) MAX_PATH_LENGTH));
           return NativeCall.text(to, length);
         });
   }

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
  */
 record OciBlobs(Path layout) {
   private static final Pattern DIGEST = Pattern.compile("sha256:[0-9a-f]{64}");
-  private static final int LARGEST_DOCUMENT = 4 << 20;
+  private static final int MAX_DOCUMENT_SIZE = 4 << 20;
 
   /** A reference to a blob. */
   record Descriptor(String mediaType, String digest, long size) {
@@ -21,7 +21,7 @@ record OciBlobs(Path layout) {
       String digest = document.string("digest").orElse("");
       if (!DIGEST.matcher(digest).matches()) {
         throw OciDocument.bad(
-            document.what() + " has the digest '" + digest + "', which is no sha256");
+            document.what() + " has the digest '" + digest + "', which is not a sha256 digest");
       }
       return new Descriptor(
           document.string("mediaType").orElse(""), digest, document.number("size"));
@@ -30,12 +30,12 @@ record OciBlobs(Path layout) {
 
   /** Reads a manifest, an index or a configuration. */
   OciDocument document(String what, Descriptor descriptor) throws IOException {
-    if (descriptor.size() > LARGEST_DOCUMENT) {
+    if (descriptor.size() > MAX_DOCUMENT_SIZE) {
       throw OciDocument.bad(what + " has " + descriptor.size() + " bytes");
     }
     byte[] bytes;
     try (InputStream in = open(descriptor)) {
-      bytes = in.readNBytes(LARGEST_DOCUMENT + 1);
+      bytes = in.readNBytes(MAX_DOCUMENT_SIZE + 1);
     }
     verify(what, descriptor.digest(), Sha256.of(bytes));
     return OciDocument.parse(what, bytes);
@@ -53,13 +53,13 @@ record OciBlobs(Path layout) {
     return Files.newInputStream(blob);
   }
 
-  static void verify(String what, String wanted, String found) {
-    if (!wanted.equals(found)) {
-      throw wrong(what, wanted, found);
+  static void verify(String what, String expected, String found) {
+    if (!expected.equals(found)) {
+      throw wrong(what, expected, found);
     }
   }
 
-  private static SandboxException wrong(String what, String wanted, String found) {
-    return OciDocument.bad(what + " is not what its digest says: " + wanted + ", but " + found);
+  private static SandboxException wrong(String what, String expected, String found) {
+    return OciDocument.bad(what + " does not match its digest: expected " + expected + ", found " + found);
   }
 }

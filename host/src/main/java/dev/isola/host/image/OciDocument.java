@@ -72,7 +72,7 @@ record OciDocument(String what, Map<String, Object> fields) {
         && number.doubleValue() == Math.rint(number.doubleValue())) {
       return number.longValue();
     }
-    throw bad(what + " has no proper " + key);
+    throw bad(what + " has no valid " + key);
   }
 
   private List<?> list(String key) {
@@ -91,7 +91,7 @@ record OciDocument(String what, Map<String, Object> fields) {
     return Fault.of(
             ErrorCode.BAD_ARCHIVE,
             what,
-            "nothing was kept of it; fetch the image again, or from somebody you trust")
+            "nothing was stored; fetch the image again, or from a trusted source")
         .exception();
   }
 }

@@ -36,7 +36,7 @@ record OciLayer(Unpacker to) {
   private static String hidden(String path, String name) {
     String hidden = name.substring(WHITEOUT.length());
     if (hidden.isEmpty() || hidden.equals(".") || hidden.equals("..")) {
-      throw ArchivePaths.badArchive("a whiteout hides nothing that can be", path);
+      throw ArchivePaths.badArchive("a whiteout has an invalid name", path);
     }
     return ArchivePaths.resolve(ArchivePaths.parent(path), hidden);
   }

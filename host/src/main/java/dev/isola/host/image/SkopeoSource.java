@@ -23,10 +23,10 @@ final class SkopeoSource extends ImageSource {
   }
 
   @Override
-  ImageDefaults unpack(UnpackContext unpacking) throws IOException {
-    Path layout = unpacking.work().resolve("layout");
-    unpacking.progress().accept("fetching " + reference);
-    new ExternalTool("skopeo", "skopeo", TIMEOUT, unpacking.progress())
+  ImageDefaults unpack(UnpackContext context) throws IOException {
+    Path layout = context.work().resolve("layout");
+    context.progress().accept("fetching " + reference);
+    new ExternalTool("skopeo", "skopeo", TIMEOUT, context.progress())
         .run(
             List.of(
                 "copy",
@@ -37,6 +37,6 @@ final class SkopeoSource extends ImageSource {
                 Architecture.ofHost(),
                 reference,
                 "oci:" + layout + ":" + TAG));
-    return new OciSource(layout, Optional.of(TAG), reference).unpack(unpacking);
+    return new OciSource(layout, Optional.of(TAG), reference).unpack(context);
   }
 }

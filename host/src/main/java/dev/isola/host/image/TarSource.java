@@ -35,23 +35,23 @@ final class TarSource extends ImageSource {
   }
 
   @Override
-  ImageDefaults unpack(UnpackContext unpacking) throws IOException {
+  ImageDefaults unpack(UnpackContext context) throws IOException {
     try (InputStream archive = opener.open()) {
-      unpack(archive, unpacking);
+      unpack(archive, context);
     }
     return ImageDefaults.NONE;
   }
 
   /** Unpacks an archive and requires its end marker, the only sign that it is complete. */
-  static void unpack(InputStream archive, UnpackContext unpacking) throws IOException {
+  static void unpack(InputStream archive, UnpackContext context) throws IOException {
     try (MeteredImageStream bytes =
-        new MeteredImageStream(Decompression.of(archive), unpacking.budget(), Optional.empty())) {
+        new MeteredImageStream(Decompression.of(archive), context.budget(), Optional.empty())) {
       TarReader reader = new TarReader(bytes, ArchivePaths::badArchive);
       for (Optional<TarEntry> entry = reader.next(); entry.isPresent(); entry = reader.next()) {
-        unpacking.unpacker().put(entry.get(), reader.content());
+        context.unpacker().put(entry.get(), reader.content());
       }
       if (!reader.ended()) {
-        throw ArchivePaths.badArchive("the archive was cut off", "its end is missing");
+        throw ArchivePaths.badArchive("the archive is truncated", "the end marker is missing");
       }
       bytes.drain(); // so that the writing program does not fail with a broken pipe
     }

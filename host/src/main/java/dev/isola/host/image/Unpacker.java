@@ -42,11 +42,11 @@ final class Unpacker implements AutoCloseable {
   /** Paths of the current layer, which its own whiteouts do not affect. */
   private final Set<String> layer = new HashSet<>();
 
-  Unpacker(RootfsTree tree, boolean keepOwners, Budget budget, ImportWarnings notes) {
+  Unpacker(RootfsTree tree, boolean preserveOwners, Budget budget, ImportWarnings warnings) {
     this.tree = tree;
-    this.preserveOwners = keepOwners;
+    this.preserveOwners = preserveOwners;
     this.budget = budget;
-    this.warnings = notes;
+    this.warnings = warnings;
   }
 
   /** Starts a new layer on top of the existing content. */
@@ -72,7 +72,7 @@ final class Unpacker implements AutoCloseable {
         folders.put("", entry);
         return;
       }
-      throw ArchivePaths.badArchive("the root of an image has to be a folder", entry.path());
+      throw ArchivePaths.badArchive("the root of an image must be a folder", entry.path());
     }
     if (entry.kind() == TarEntry.Kind.SPECIAL) {
       warnings.add("devices, pipes or sockets are left out", path);
@@ -84,7 +84,7 @@ final class Unpacker implements AutoCloseable {
       case FILE -> file(path, entry, content);
       case LINK -> link(path, entry);
       case HARD_LINK -> hardLink(path, ArchivePaths.normalize(entry.target()));
-      case SPECIAL, REMOVED -> throw new IllegalStateException("left out above");
+      case SPECIAL, REMOVED -> throw new IllegalStateException("handled above");
     }
   }
 
@@ -94,7 +94,7 @@ final class Unpacker implements AutoCloseable {
       tree.requireParent(path);
     } catch (NativeException e) {
       if (e.errno() == NativeException.ENOTDIR) {
-        throw ArchivePaths.badArchive("an entry is beneath something that is no folder", path);
+        throw ArchivePaths.badArchive("the parent of an entry is not a folder", path);
       }
       if (e.errno() != NativeException.ENOENT) {
         throw e;
@@ -112,12 +112,12 @@ final class Unpacker implements AutoCloseable {
   }
 
   private void folder(String path, TarEntry entry) throws IOException {
-    Optional<Stat> there = tree.stat(path);
-    if (there.isPresent() && !there.get().isFolder()) {
+    Optional<Stat> existing = tree.stat(path);
+    if (existing.isPresent() && !existing.get().isFolder()) {
       tree.removeFile(path);
-      there = Optional.empty();
+      existing = Optional.empty();
     }
-    if (there.isEmpty()) {
+    if (existing.isEmpty()) {
       tree.makeFolder(path, 0700);
     }
     folders.put(path, entry);
@@ -152,7 +152,7 @@ final class Unpacker implements AutoCloseable {
     if (target.isEmpty()
         || target.length() > ArchivePaths.MAX_PATH_LENGTH
         || target.indexOf('\0') >= 0) {
-      throw ArchivePaths.badArchive("a link has a target that cannot be", path);
+      throw ArchivePaths.badArchive("a link has an invalid target", path);
     }
     clear(path);
     tree.makeLink(path, target);
@@ -160,23 +160,23 @@ final class Unpacker implements AutoCloseable {
     tree.touch(path, entry.seconds(), entry.nanos());
   }
 
-  private void hardLink(String path, String existing) throws IOException {
-    Optional<Stat> there = existing.isEmpty() ? Optional.empty() : tree.stat(existing);
-    if (there.isEmpty()) {
-      throw ArchivePaths.badArchive("a hard link to something that is not there", path);
+  private void hardLink(String path, String target) throws IOException {
+    Optional<Stat> stat = target.isEmpty() ? Optional.empty() : tree.stat(target);
+    if (stat.isEmpty()) {
+      throw ArchivePaths.badArchive("a hard link has a missing target", path);
     }
-    if (there.get().isFolder()) {
-      throw ArchivePaths.badArchive("a hard link to a folder", path);
+    if (stat.get().isFolder()) {
+      throw ArchivePaths.badArchive("a hard link refers to a folder", path);
     }
-    if (path.equals(existing)) {
+    if (path.equals(target)) {
       return;
     }
     clear(path);
     // The replaced path may have been a folder that contained the target.
-    if (tree.stat(existing).isEmpty()) {
-      throw ArchivePaths.badArchive("a hard link to something that is not there", path);
+    if (tree.stat(target).isEmpty()) {
+      throw ArchivePaths.badArchive("a hard link has a missing target", path);
     }
-    tree.makeHardLink(path, existing);
+    tree.makeHardLink(path, target);
   }
 
   private void own(String path, TarEntry entry) throws IOException {
@@ -187,7 +187,7 @@ final class Unpacker implements AutoCloseable {
       throw ArchivePaths.badArchive("an owner is out of range", path);
     }
     if (entry.uid() >= FIRST_UNMAPPED || entry.gid() >= FIRST_UNMAPPED) {
-      warnings.add("files belong to ids from 65536 on, which no sandbox has", path);
+      warnings.add("files have owners with ids of 65536 or more, which sandboxes do not have", path);
     }
     tree.chown(path, (int) entry.uid(), (int) entry.gid());
   }
@@ -249,11 +249,11 @@ final class Unpacker implements AutoCloseable {
   /** Reports whether the parent of a path exists; rejects a symbolic link in its place. */
   private boolean reachable(String path) throws IOException {
     String parent = ArchivePaths.parent(path);
-    Optional<Stat> there = tree.stat(parent);
-    if (there.isPresent() && there.get().isLink()) {
-      throw ArchivePaths.badArchive("an entry leads through a link", path);
+    Optional<Stat> existing = tree.stat(parent);
+    if (existing.isPresent() && existing.get().isLink()) {
+      throw ArchivePaths.badArchive("an entry leads through a symbolic link", path);
     }
-    return there.isPresent() && there.get().isFolder();
+    return existing.isPresent() && existing.get().isFolder();
   }
 
   /**
@@ -261,35 +261,35 @@ final class Unpacker implements AutoCloseable {
    * left.
    */
   private boolean hide(String path) throws IOException {
-    Optional<Stat> there = tree.stat(path);
-    if (there.isEmpty()) {
+    Optional<Stat> existing = tree.stat(path);
+    if (existing.isEmpty()) {
       return false;
     }
-    boolean ours = layer.contains(path);
-    if (there.get().isFolder()) {
+    boolean inLayer = layer.contains(path);
+    if (existing.get().isFolder()) {
       for (String name : tree.list(path)) {
-        ours |= hide(ArchivePaths.resolve(path, name));
+        inLayer |= hide(ArchivePaths.resolve(path, name));
       }
-      if (!ours) {
+      if (!inLayer) {
         folders.remove(path);
         tree.removeFolder(path);
       }
-    } else if (!ours) {
+    } else if (!inLayer) {
       tree.removeFile(path);
     }
-    return ours;
+    return inLayer;
   }
 
   /** Removes what is at a path, including everything below it. */
   void clear(String path) throws IOException {
-    Optional<Stat> there = tree.stat(path);
-    if (there.isPresent() && there.get().isFolder()) {
+    Optional<Stat> existing = tree.stat(path);
+    if (existing.isPresent() && existing.get().isFolder()) {
       for (String name : tree.list(path)) {
         clear(ArchivePaths.resolve(path, name));
       }
       folders.remove(path);
       tree.removeFolder(path);
-    } else if (there.isPresent()) {
+    } else if (existing.isPresent()) {
       tree.removeFile(path);
     }
   }
@@ -315,14 +315,14 @@ final class Unpacker implements AutoCloseable {
           Fault.of(
                   ErrorCode.DISK_FULL,
                   "the disk is full at " + ArchivePaths.display(path),
-                  "make room, or keep the data on another disk (--data)")
+                  "free disk space, or move the data to another disk (--data)")
               .exception(e);
-      case NativeException.ELOOP -> ArchivePaths.badArchive("an entry leads through a link", path);
+      case NativeException.ELOOP -> ArchivePaths.badArchive("an entry leads through a symbolic link", path);
       case NativeException.ENOSYS ->
           Fault.of(
                   ErrorCode.PROVIDER_UNAVAILABLE,
-                  "this kernel cannot open a path without following links (openat2)",
-                  "use Linux 5.6 or newer, and a container that allows the call")
+                  "this kernel cannot open a path without following symbolic links (openat2)",
+                  "use Linux 5.6 or newer, and a container that allows this system call")
               .exception(e);
       default ->
           Fault.of(
@@ -331,7 +331,7 @@ final class Unpacker implements AutoCloseable {
                       + e.getMessage()
                       + ": "
                       + ArchivePaths.display(path),
-                  "check the disk and the rights of the data folder")
+                  "check the disk and the permissions of the data folder")
               .exception(e);
     };
   }

@@ -79,9 +79,9 @@ public record ContainerEngineSockets(List<Path> configured, List<Path> wellKnown
                 found.add(
                     new Violation(
                         field,
-                        "would give the sandbox the socket of a container engine ("
+                        "would expose the socket of a container engine to the sandbox ("
                             + socket
-                            + "), by which it is root of this machine: "
+                            + "), which is equivalent to root on the host: "
                             + source)));
   }
 

@@ -26,7 +26,7 @@ final class DiskImageCache {
   private static final int MAX_IMAGES = 32;
 
   private static final String UNFINISHED = "unfinished";
-  private static final FileAttribute<?> OURS =
+  private static final FileAttribute<?> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
   private final Path folder;
@@ -39,23 +39,23 @@ final class DiskImageCache {
 
   /** Returns the image of a size, creating it if necessary. */
   Path of(DiskSize size) throws IOException {
-    Path model = folder.resolve(size.name());
-    return Files.exists(model) ? model : make(size, model);
+    Path image = folder.resolve(size.name());
+    return Files.exists(image) ? image : make(size, image);
   }
 
-  private Path make(DiskSize size, Path model) throws IOException {
-    Files.createDirectories(folder, OURS);
+  private Path make(DiskSize size, Path image) throws IOException {
+    Files.createDirectories(folder, OWNER_ONLY);
     lock.lock();
     try (FileChannel file =
             FileChannel.open(
                 folder.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         FileLock _ = file.lock()) {
-      if (!Files.exists(model)) {
+      if (!Files.exists(image)) {
         prune();
         write(size);
-        Files.move(folder.resolve(UNFINISHED), model, StandardCopyOption.ATOMIC_MOVE);
+        Files.move(folder.resolve(UNFINISHED), image, StandardCopyOption.ATOMIC_MOVE);
       }
-      return model;
+      return image;
     } finally {
       lock.unlock();
     }
@@ -77,19 +77,19 @@ final class DiskImageCache {
   }
 
   private void prune() throws IOException {
-    List<Path> models = new ArrayList<>();
+    List<Path> images = new ArrayList<>();
     try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, "*.ext4")) {
-      found.forEach(models::add);
+      found.forEach(images::add);
     }
-    models.sort(Comparator.comparing(DiskImageCache::modified));
-    for (int i = 0; i + MAX_IMAGES <= models.size(); i++) {
-      Files.deleteIfExists(models.get(i));
+    images.sort(Comparator.comparing(DiskImageCache::modified));
+    for (int i = 0; i + MAX_IMAGES <= images.size(); i++) {
+      Files.deleteIfExists(images.get(i));
     }
   }
 
-  private static FileTime modified(Path model) {
+  private static FileTime modified(Path image) {
     try {
-      return Files.getLastModifiedTime(model);
+      return Files.getLastModifiedTime(image);
     } catch (IOException gone) {
       return FileTime.fromMillis(0);
     }

@@ -87,7 +87,7 @@ final class Disks {
       return "only root can mount a disk";
     }
     if (!Files.exists(Path.of("/dev/loop-control"))) {
-      return "there are no loop devices (/dev/loop-control)";
+      return "loop devices are not available (/dev/loop-control)";
     }
     try {
       probe();
@@ -105,10 +105,10 @@ final class Disks {
       return;
     }
     Path model = images.of(new DiskSize(1, false));
-    Path trial = Files.createTempDirectory(folder, "probe-");
+    Path probeFolder = Files.createTempDirectory(folder, "probe-");
     try {
-      Path image = trial.resolve("disk");
-      Path mount = Files.createDirectory(trial.resolve("mount"));
+      Path image = probeFolder.resolve("disk");
+      Path mount = Files.createDirectory(probeFolder.resolve("mount"));
       LaunchPlan plan =
           new LaunchPlan()
               .step("disk", image.toString(), model.toString(), mount.toString(), OPTIONS)
@@ -116,14 +116,14 @@ final class Disks {
               .step("remove", mount.resolve("folder").toString());
       expectDone(launcher.execute(plan.encode(), TIMEOUT));
     } finally {
-      new SandboxFolder(trial).remove();
+      new SandboxFolder(probeFolder).remove();
     }
     Files.writeString(done, boot);
   }
 
   private static void expectDone(String answer) throws IOException {
     if (!answer.equals("done")) {
-      throw new IOException(answer.isEmpty() ? "the launcher said nothing" : answer);
+      throw new IOException(answer.isEmpty() ? "the launcher exited without an answer" : answer);
     }
   }
 
@@ -166,7 +166,7 @@ final class Disks {
     LaunchPlan plan = new LaunchPlan();
     mount(plan, image, mount);
     List<String> words =
-        new ArrayList<>(within.stream().map(one -> mount.resolve(one).toString()).toList());
+        new ArrayList<>(within.stream().map(path -> mount.resolve(path).toString()).toList());
     words.addFirst("remove");
     expectDone(launcher.execute(plan.add(words).encode(), TIMEOUT));
   }

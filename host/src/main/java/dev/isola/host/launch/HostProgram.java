@@ -14,10 +14,10 @@ import java.util.stream.Stream;
 /** A program of the host that isolates sandboxes or answers short queries. */
 public record HostProgram(Path path) {
   /** Includes folders that are not on the PATH of services and ordinary users. */
-  private static final String USUAL =
+  private static final String DEFAULT_PATH =
       "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-  private static final int LONGEST_ANSWER = 2048;
+  private static final int MAX_OUTPUT_LENGTH = 2048;
   private static final int TIMEOUT_SECONDS = 5;
 
   /**
@@ -34,7 +34,7 @@ public record HostProgram(Path path) {
 
   /** Finds a program by name on the PATH, or by absolute path. */
   public static Optional<HostProgram> find(String name) {
-    String path = Optional.ofNullable(System.getenv("PATH")).orElse("") + ":" + USUAL;
+    String path = Optional.ofNullable(System.getenv("PATH")).orElse("") + ":" + DEFAULT_PATH;
     Stream<Path> places =
         name.startsWith("/")
             ? Stream.of(Path.of(name))
@@ -62,19 +62,19 @@ public record HostProgram(Path path) {
   }
 
   /** Runs the program without input and returns the start of its output. */
-  public Result run(String... words) {
-    List<String> all = new ArrayList<>(List.of(path.toString()));
-    all.addAll(List.of(words));
-    ProcessBuilder builder = new ProcessBuilder(all).redirectErrorStream(true);
+  public Result run(String... arguments) {
+    List<String> commandLine = new ArrayList<>(List.of(path.toString()));
+    commandLine.addAll(List.of(arguments));
+    ProcessBuilder builder = new ProcessBuilder(commandLine).redirectErrorStream(true);
     builder.directory(Path.of("/").toFile());
     builder.redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
     try {
       Process process = builder.start();
       try {
         if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
-          return new Result(-1, "it did not answer within " + TIMEOUT_SECONDS + " s");
+          return new Result(-1, "no answer within " + TIMEOUT_SECONDS + " s");
         }
-        byte[] text = process.getInputStream().readNBytes(LONGEST_ANSWER);
+        byte[] text = process.getInputStream().readNBytes(MAX_OUTPUT_LENGTH);
         return new Result(process.exitValue(), new String(text, UTF_8).strip());
       } finally {
         process.descendants().forEach(ProcessHandle::destroyForcibly);

@@ -28,7 +28,7 @@ public record IoSettings(long bytesPerSecond, long operationsPerSecond) {
           + " and "
           + OPERATIONS
           + ", or run Isola as root where control groups have the controller io (version 1: blkio)"
-          + " and the data folder is on a file system on a disk";
+          + " and the data folder is on a disk";
 
   /**
    * Reads the settings of a provider.
@@ -45,7 +45,7 @@ public record IoSettings(long bytesPerSecond, long operationsPerSecond) {
       throw Fault.of(
               ErrorCode.INVALID_SPEC,
               "the setting " + name + " is not a number: " + text,
-              "write a whole number, without a unit; 0 is no limit")
+              "use a whole number without a unit; 0 means no limit")
           .exception();
     }
     return Long.parseLong(text);
@@ -62,7 +62,7 @@ public record IoSettings(long bytesPerSecond, long operationsPerSecond) {
     }
     String disk =
         IoLimit.disk(folder)
-            .orElseThrow(() -> new IOException("the file system of " + folder + " is on no disk"));
+            .orElseThrow(() -> new IOException("the file system of " + folder + " is not on a disk"));
     return Optional.of(new IoLimit(disk, bytesPerSecond, operationsPerSecond));
   }
 
@@ -90,11 +90,11 @@ public record IoSettings(long bytesPerSecond, long operationsPerSecond) {
 
   private String described(ControlGroups groups) {
     String limits =
-        (bytesPerSecond > 0 ? bytesPerSecond + " bytes/s" : "any bytes/s")
+        (bytesPerSecond > 0 ? bytesPerSecond + " bytes/s" : "unlimited bytes/s")
             + (operationsPerSecond > 0 ? ", " + operationsPerSecond + " operations/s" : "");
     return groups.limitsCachedWrites()
         ? limits
-        : limits + " for reads; what is written to a sandbox's disk is not limited (version 1)";
+        : limits + " for reads; writes to a sandbox's disk are not limited (cgroup version 1)";
   }
 
   String remedy() {

@@ -83,7 +83,7 @@ public final class IsolatedBooter implements Booter {
 
   private static final Set<StandardOpenOption> NEW =
       Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-  private static final FileAttribute<?> OURS =
+  private static final FileAttribute<?> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
   private final ProviderContext context;
@@ -212,9 +212,9 @@ public final class IsolatedBooter implements Booter {
 
   @Override
   public Set<Class<? extends Capability>> capabilities() {
-    Set<Class<? extends Capability>> given = new HashSet<>(CAPABILITIES);
-    given.removeAll(isolator.unsupportedCapabilities());
-    return given;
+    Set<Class<? extends Capability>> capabilities = new HashSet<>(CAPABILITIES);
+    capabilities.removeAll(isolator.unsupportedCapabilities());
+    return capabilities;
   }
 
   @Override
@@ -237,13 +237,13 @@ public final class IsolatedBooter implements Booter {
     Optional<String> unlimited = io.obstacle(context.dataFolder(), groups);
     if (unlimited.isPresent()) {
       return new Health.Unhealthy(
-          "the limit of disk throughput cannot be enforced: " + unlimited.get(), io.remedy());
+          "the disk throughput limit cannot be enforced: " + unlimited.get(), io.remedy());
     }
     try {
       launcher.ensureRunning();
     } catch (IOException e) {
       return new Health.Unhealthy(
-          "the launcher does not start: " + e.getMessage(), "look at the data folder's rights");
+          "the launcher does not start: " + e.getMessage(), "check the permissions of the data folder");
     }
     return health;
   }
@@ -267,36 +267,36 @@ public final class IsolatedBooter implements Booter {
   public AgentProcess boot(BootRequest booting) throws IOException {
     orphans.sweepOnce();
     SandboxId id = booting.spec().id();
-    try (Launcher.Session turn = launcher.open(id)) { // starts while the plan is assembled
+    try (Launcher.Session session = launcher.open(id)) { // starts while the plan is assembled
       byte[] plan = planner.plan(booting);
       save(planFile(booting.folder()), plan);
-      return finish(turn, id, booting.folder(), plan, booting.timeout());
+      return finish(session, id, booting.folder(), plan, booting.timeout());
     }
   }
 
   private AgentProcess finish(
-      Launcher.Session turn, SandboxId id, SandboxFolder folder, byte[] plan, Duration patience)
+      Launcher.Session session, SandboxId id, SandboxFolder folder, byte[] plan, Duration timeout)
       throws IOException {
     if (isolator.socketFolder().isEmpty()) {
-      return turn.boot(id, plan, patience);
+      return session.boot(id, plan, timeout);
     }
     AgentSocketFolder shared =
         new AgentSocketFolder(folder, SandboxUserIds.of(context.instance(), id));
     shared.open();
-    AgentProcess process = turn.boot(id, plan, patience);
+    AgentProcess process = session.boot(id, plan, timeout);
     shared.close();
     return process;
   }
 
   @Override
-  public AgentProcess restart(SandboxId id, SandboxFolder folder, Duration patience)
+  public AgentProcess restart(SandboxId id, SandboxFolder folder, Duration timeout)
       throws IOException {
     // Remaining processes of the previous run would hold resources that the next one needs.
     groups.group(context.instance(), id).awaitEmpty(TIMEOUT);
     byte[] plan = Files.readAllBytes(planFile(folder));
     new Workspace(folder, SandboxUserIds.of(context.instance(), id), layers).clearAnchor();
-    try (Launcher.Session turn = launcher.open(id)) {
-      return finish(turn, id, folder, plan, patience);
+    try (Launcher.Session session = launcher.open(id)) {
+      return finish(session, id, folder, plan, timeout);
     }
   }
 
@@ -305,7 +305,7 @@ public final class IsolatedBooter implements Booter {
     try {
       NetworkRecord network =
           NetworkRecord.read(booted.folder())
-              .orElseThrow(() -> new IOException("its network was not written down"));
+              .orElseThrow(() -> new IOException("its network record is missing"));
       isolator.verify(
           new Isolator.RunningSandbox(booted.sandbox(), booted.agent(), network.mode()));
       if (network.mode() == NetworkMode.BRIDGE) {
@@ -314,9 +314,9 @@ public final class IsolatedBooter implements Booter {
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "what sandbox "
+              "the isolation of sandbox "
                   + booted.sandbox().id()
-                  + " was to be is not known: "
+                  + " cannot be verified: "
                   + e.getMessage(),
               "destroy it and create a new one")
           .sandbox(booted.sandbox().id())
@@ -414,7 +414,7 @@ public final class IsolatedBooter implements Booter {
 
   /** Saves a plan, readable only by its owner because it contains the agent's secret. */
   static void save(Path file, byte[] content) throws IOException {
-    try (SeekableByteChannel out = Files.newByteChannel(file, NEW, OURS)) {
+    try (SeekableByteChannel out = Files.newByteChannel(file, NEW, OWNER_ONLY)) {
       out.write(ByteBuffer.wrap(content));
     }
   }

@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Launcher implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
-  private static final int LONGEST_ANSWER = 2048;
+  private static final int MAX_ANSWER_LENGTH = 2048;
   private static final String PREFIX = "launch-";
   private static final AtomicInteger NUMBER = new AtomicInteger();
 
@@ -64,15 +64,15 @@ final class Launcher implements AutoCloseable {
    * @throws IOException if the launcher cannot be reached
    */
   Session open() throws IOException {
-    Instance now = instance;
-    if (now != null) {
+    Instance current = instance;
+    if (current != null) {
       try {
-        return new Session(now.socket().open(TIMEOUT));
+        return new Session(current.socket().open(TIMEOUT));
       } catch (AgentAbsentException ended) {
         // The launcher has exited and is restarted below.
       }
     }
-    return new Session(start(now).socket().open(TIMEOUT));
+    return new Session(start(current).socket().open(TIMEOUT));
   }
 
   /** Starts the process that will boot a sandbox. */
@@ -86,25 +86,25 @@ final class Launcher implements AutoCloseable {
 
   /** Starts the launcher unless it is running. */
   void ensureRunning() throws IOException {
-    Instance now = instance;
-    if (now == null || !now.process().isAlive()) {
-      start(now);
+    Instance current = instance;
+    if (current == null || !current.process().isAlive()) {
+      start(current);
     }
   }
 
   /** Executes a plan and returns the answer. */
-  String execute(byte[] plan, Duration patience) throws IOException {
-    try (Session turn = open()) {
-      return turn.execute(plan, patience);
+  String execute(byte[] plan, Duration timeout) throws IOException {
+    try (Session session = open()) {
+      return session.execute(plan, timeout);
     }
   }
 
-  private Instance start(@Nullable Instance ended) throws IOException {
+  private Instance start(@Nullable Instance previous) throws IOException {
     lock.lock();
     try {
-      Instance now = instance;
-      if (now != null && !now.equals(ended)) {
-        return now; // another thread was faster
+      Instance current = instance;
+      if (current != null && !current.equals(previous)) {
+        return current; // another thread was faster
       }
       String executable = program.path().toString();
       removeStaleSockets();
@@ -119,21 +119,21 @@ final class Launcher implements AutoCloseable {
       String line = readFirstLine(process);
       if (!line.equals("ready")) {
         process.destroyForcibly();
-        throw new IOException(line.isEmpty() ? "the launcher says nothing" : line);
+        throw new IOException(line.isEmpty() ? "the launcher exited without an answer" : line);
       }
-      now = new Instance(process, connector);
-      instance = now;
-      return now;
+      current = new Instance(process, connector);
+      instance = current;
+      return current;
     } finally {
       lock.unlock();
     }
   }
 
   private static String readFirstLine(Process process) throws IOException {
-    BufferedReader said =
+    BufferedReader output =
         new BufferedReader(new InputStreamReader(process.getInputStream(), UTF_8));
     try (Timeout _ = new Timeout(TIMEOUT, process::destroyForcibly)) {
-      return Optional.ofNullable(said.readLine()).orElse("");
+      return Optional.ofNullable(output.readLine()).orElse("");
     }
   }
 
@@ -141,9 +141,9 @@ final class Launcher implements AutoCloseable {
   private static final class Timeout implements AutoCloseable {
     private final CompletableFuture<Boolean> expiry = new CompletableFuture<>();
 
-    Timeout(Duration patience, Runnable end) {
+    Timeout(Duration timeout, Runnable end) {
       CompletableFuture<Void> _ =
-          expiry.completeOnTimeout(true, patience.toMillis(), TimeUnit.MILLISECONDS).thenRun(end);
+          expiry.completeOnTimeout(true, timeout.toMillis(), TimeUnit.MILLISECONDS).thenRun(end);
     }
 
     boolean expired() {
@@ -158,10 +158,10 @@ final class Launcher implements AutoCloseable {
 
   private void removeStaleSockets() throws IOException {
     try (DirectoryStream<Path> sockets = Files.newDirectoryStream(folder, PREFIX + "*")) {
-      for (Path one : sockets) {
-        String owner = one.getFileName().toString().split("-", -1)[1];
+      for (Path socket : sockets) {
+        String owner = socket.getFileName().toString().split("-", -1)[1];
         if (!Files.isDirectory(Path.of("/proc", owner))) {
-          Files.deleteIfExists(one);
+          Files.deleteIfExists(socket);
         }
       }
     }
@@ -180,41 +180,41 @@ final class Launcher implements AutoCloseable {
      *
      * @throws SocketTimeoutException on timeout
      */
-    String execute(byte[] plan, Duration patience) throws IOException {
-      try (Timeout late = new Timeout(patience, channel::close)) {
-        return exchange(plan, late, patience);
+    String execute(byte[] plan, Duration timeout) throws IOException {
+      try (Timeout deadline = new Timeout(timeout, channel::close)) {
+        return exchange(plan, deadline, timeout);
       }
     }
 
-    private String exchange(byte[] plan, Timeout late, Duration patience) throws IOException {
+    private String exchange(byte[] plan, Timeout deadline, Duration timeout) throws IOException {
       try {
         channel.write(ByteBuffer.allocate(4 + plan.length).putInt(plan.length).put(plan).flip());
-        ByteBuffer in = ByteBuffer.allocate(LONGEST_ANSWER);
+        ByteBuffer in = ByteBuffer.allocate(MAX_ANSWER_LENGTH);
         while (in.hasRemaining() && channel.read(in) >= 0) {
           // Until the process has ended, which completes the line.
         }
         return new String(in.array(), 0, in.position(), UTF_8).strip();
       } catch (IOException e) {
-        if (late.expired()) {
-          throw new SocketTimeoutException("no answer within " + patience.toMillis() + " ms");
+        if (deadline.expired()) {
+          throw new SocketTimeoutException("no answer within " + timeout.toMillis() + " ms");
         }
         throw e;
       }
     }
 
     /** Boots a sandbox and returns its agent once that is listening. */
-    AgentProcess boot(SandboxId id, byte[] plan, Duration patience) {
+    AgentProcess boot(SandboxId id, byte[] plan, Duration timeout) {
       try {
-        return AgentStarter.parse(execute(plan, patience), id);
+        return AgentStarter.parse(execute(plan, timeout), id);
       } catch (SocketTimeoutException e) {
-        throw AgentStarter.startTimedOut(id, patience);
+        throw AgentStarter.startTimedOut(id, timeout);
       } catch (ClosedByInterruptException e) {
-        throw Fault.of(ErrorCode.CANCELLED, "starting was interrupted", "")
+        throw Fault.of(ErrorCode.CANCELLED, "the start was interrupted", "")
             .sandbox(id)
             .exception(e);
       } catch (IOException e) {
         throw AgentStarter.startFailed(
-            id, "the launcher cannot be told what to do: " + e.getMessage(), e);
+            id, "the plan cannot be sent to the launcher: " + e.getMessage(), e);
       }
     }
 
@@ -228,10 +228,10 @@ final class Launcher implements AutoCloseable {
   public void close() {
     lock.lock();
     try {
-      Instance now = instance;
+      Instance current = instance;
       instance = null;
-      if (now != null) {
-        end(now.process());
+      if (current != null) {
+        end(current.process());
       }
     } finally {
       lock.unlock();

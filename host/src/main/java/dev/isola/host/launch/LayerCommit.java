@@ -43,7 +43,7 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
 
   private static final long LAST_PAUSE = 40;
   private static final Duration MERGE_TIMEOUT = Duration.ofSeconds(60);
-  private static final String NO_ANSWER = "the launcher said nothing";
+  private static final String NO_ANSWER = "the launcher exited without an answer";
   private static final Pattern DONE = Pattern.compile("done held=(\\d+)");
   private static final Pattern BUSY = Pattern.compile("busy (.*)");
 
@@ -55,22 +55,22 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
     recover(id, folder);
     Workspace workspace = new Workspace(folder, users, layers);
     if (untouched(workspace, agent)) {
-      LeasedLayers all = lease(workspace);
-      return new FrozenLayers(all.layers(), all.leaseId(), Duration.ZERO);
+      LeasedLayers stack = lease(workspace);
+      return new FrozenLayers(stack.layers(), stack.leaseId(), Duration.ZERO);
     }
     LaunchPlan plan = LaunchPlan.decode(Files.readAllBytes(IsolatedBooter.planFile(folder)));
     Optional<List<String>> step = plan.find(Workspace.VERB);
     if (step.isEmpty()) {
-      throw Capability.unsupported(provider, "forking a sandbox with a workspace of the caller's");
+      throw Capability.unsupported(provider, "forking a sandbox with a workspace path on the host");
     }
-    LeasedLayers beneath = lease(workspace);
+    LeasedLayers lower = lease(workspace);
     try {
-      if (beneath.layers().size() >= MAX_LAYERS) {
-        throw busy(id, "its workspace lies on " + beneath.layers().size() + " layers");
+      if (lower.layers().size() >= MAX_LAYERS) {
+        throw busy(id, "it has " + lower.layers().size() + " layers");
       }
-      return commitLayer(id, workspace, beneath.layers(), plan, step.get().get(1), agent);
+      return commitLayer(id, workspace, lower.layers(), plan, step.get().get(1), agent);
     } finally {
-      layers.release(beneath.layers(), beneath.leaseId());
+      layers.release(lower.layers(), lower.leaseId());
     }
   }
 
@@ -102,39 +102,39 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
 
   /** Leases the lower layers of a workspace, merged where possible. */
   private LeasedLayers lease(Workspace workspace) throws IOException {
-    List<String> listed = workspace.lowerLayers();
-    List<String> few = layers.compacted(listed);
-    if (few.size() >= MAX_LAYERS) {
-      merger.mergeNow(few, MERGE_TIMEOUT);
-      few = layers.compacted(listed);
+    List<String> lower = workspace.lowerLayers();
+    List<String> compacted = layers.compacted(lower);
+    if (compacted.size() >= MAX_LAYERS) {
+      merger.mergeNow(compacted, MERGE_TIMEOUT);
+      compacted = layers.compacted(lower);
     }
     try {
-      return new LeasedLayers(few, layers.lease(few));
+      return new LeasedLayers(compacted, layers.lease(compacted));
     } catch (NoSuchFileException goneMeanwhile) {
-      return new LeasedLayers(listed, layers.lease(listed));
+      return new LeasedLayers(lower, layers.lease(lower));
     }
   }
 
   private FrozenLayers commitLayer(
       SandboxId id,
       Workspace workspace,
-      List<String> beneath,
+      List<String> lower,
       LaunchPlan plan,
       String mount,
       AgentProcess agent)
       throws IOException {
     Path folder = workspace.folder().path();
-    layers.acquire(beneath, id.value(), folder);
+    layers.acquire(lower, id.value(), folder);
     WritableLayer own = new WritableLayer(workspace.folder());
     Optional<Path> disk = own.hasDisk() ? Optional.of(own.image()) : Optional.empty();
     String layer = layers.create(workspace.users().firstId(), id.value(), folder, disk);
-    List<String> all = new ArrayList<>(List.of(layer));
-    all.addAll(beneath);
-    String holder = layers.lease(all);
+    List<String> stack = new ArrayList<>(List.of(layer));
+    stack.addAll(lower);
+    String leaseId = layers.lease(stack);
     try {
-      return new FrozenLayers(all, holder, new Commit(id, workspace, mount, agent, all).run(plan));
+      return new FrozenLayers(stack, leaseId, new Commit(id, workspace, mount, agent, stack).run(plan));
     } catch (IOException | RuntimeException e) {
-      layers.release(all, holder);
+      layers.release(stack, leaseId);
       throw e;
     }
   }
@@ -156,36 +156,36 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
   }
 
   /** Completes or reverts a commit; returns whether the sandbox has the new workspace. */
-  private boolean finish(SandboxId id, PendingCommit draft) throws IOException {
-    String answer = execute(Files.readAllBytes(draft.intent()));
+  private boolean finish(SandboxId id, PendingCommit pending) throws IOException {
+    String answer = execute(Files.readAllBytes(pending.intent()));
     if (!answer.startsWith("done") && !answer.startsWith("undone")) {
       throw new IOException(answer.isEmpty() ? NO_ANSWER : answer);
     }
     boolean done = answer.startsWith("done");
     if (!done) {
-      remove(draft);
+      remove(pending);
     }
-    releaseUnlisted(id, draft);
+    releaseUnlisted(id, pending);
     return done;
   }
 
-  private void remove(PendingCommit draft) throws IOException {
-    draft.remove();
-    WritableLayer layer = new WritableLayer(new SandboxFolder(draft.folder()));
+  private void remove(PendingCommit pending) throws IOException {
+    pending.remove();
+    WritableLayer layer = new WritableLayer(new SandboxFolder(pending.folder()));
     LaunchPlan plan = new LaunchPlan();
     Disks.mount(plan, layer.image(), layer.path());
     String answer =
-        execute(plan.step("remove", draft.own().toString(), draft.work().toString()).encode());
+        execute(plan.step("remove", pending.own().toString(), pending.work().toString()).encode());
     if (!answer.equals("done")) {
       throw new IOException(answer.isEmpty() ? NO_ANSWER : answer);
     }
   }
 
   /** Releases the layers that the sandbox's current list no longer names. */
-  private void releaseUnlisted(SandboxId id, PendingCommit draft) throws IOException {
-    Workspace now = new Workspace(new SandboxFolder(draft.folder()), SandboxUserIds.SERVER, layers);
+  private void releaseUnlisted(SandboxId id, PendingCommit pending) throws IOException {
+    Workspace now = new Workspace(new SandboxFolder(pending.folder()), SandboxUserIds.SERVER, layers);
     layers.releaseExcept(id.value(), now.requiredLayers());
-    Files.deleteIfExists(draft.intent());
+    Files.deleteIfExists(pending.intent());
   }
 
   private String execute(byte[] plan) throws IOException {
@@ -198,25 +198,25 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
     private final Workspace workspace;
     private final String mount;
     private final AgentProcess agent;
-    private final List<String> all;
-    private final PendingCommit draft;
+    private final List<String> stack;
+    private final PendingCommit pending;
 
     private Commit(
-        SandboxId id, Workspace workspace, String mount, AgentProcess agent, List<String> all) {
+        SandboxId id, Workspace workspace, String mount, AgentProcess agent, List<String> stack) {
       this.id = id;
       this.workspace = workspace;
       this.mount = mount;
       this.agent = agent;
-      this.all = all;
-      this.draft = new PendingCommit(workspace.folder().path(), all.getFirst());
+      this.stack = stack;
+      this.pending = new PendingCommit(workspace.folder().path(), stack.getFirst());
     }
 
     /** Returns how long the sandbox was stopped. */
     Duration run(LaunchPlan plan) throws IOException {
-      boolean changed = !workspace.lowerLayers().equals(all.subList(1, all.size()));
-      long begun = System.nanoTime();
+      boolean changed = !workspace.lowerLayers().equals(stack.subList(1, stack.size()));
+      long start = System.nanoTime();
       List<String> words = arguments();
-      IsolatedBooter.save(draft.intent(), recoveryPlan().step(step("mend", words)).encode());
+      IsolatedBooter.save(pending.intent(), recoveryPlan().step(step("mend", words)).encode());
       steps().reached(ForkStep.COMMIT_INTENT_WRITTEN);
       try {
         prepare(plan);
@@ -225,19 +225,19 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
         steps().reached(ForkStep.COMMIT_ANSWERED);
         Duration held = parseAnswer(answer);
         if (changed) {
-          releaseUnlisted(id, draft);
+          releaseUnlisted(id, pending);
         } else {
-          Files.delete(draft.intent());
+          Files.delete(pending.intent());
         }
         steps().reached(ForkStep.COMMIT_INTENT_REMOVED);
         return held;
       } catch (SandboxException refused) {
-        remove(draft);
-        releaseUnlisted(id, draft);
+        remove(pending);
+        releaseUnlisted(id, pending);
         throw refused;
       } catch (IOException e) { // the outcome is unknown without an answer
-        if (finish(id, draft)) {
-          return Duration.ofNanos(System.nanoTime() - begun);
+        if (finish(id, pending)) {
+          return Duration.ofNanos(System.nanoTime() - start);
         }
         throw e;
       }
@@ -266,12 +266,12 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
 
     private void prepare(LaunchPlan plan) throws IOException {
       if (workspace.lowerLayers().isEmpty()) {
-        workspace.anchor(all.getFirst());
+        workspace.anchor(stack.getFirst());
       }
-      Files.write(draft.list(), all);
+      Files.write(pending.list(), stack);
       IsolatedBooter.save(
-          draft.plan(),
-          plan.replaceStep(workspace.step(mount, workspace.upper(), draft.work(), List.of(), all))
+          pending.plan(),
+          plan.replaceStep(workspace.step(mount, workspace.upper(), pending.work(), List.of(), stack))
               .encode());
     }
 
@@ -281,22 +281,22 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
 
     private LaunchPlan commitPlan() throws IOException {
       LaunchPlan plan = newPlan(workspace, agent);
-      WritableLayer.create(plan, workspace.users(), draft.work(), "700");
-      workspace.planFolderLike(plan, workspace.upper(), workspace.users().firstId(), draft.own());
+      WritableLayer.create(plan, workspace.users(), pending.work(), "700");
+      workspace.planFolderLike(plan, workspace.upper(), workspace.users().firstId(), pending.own());
       return plan.step("stage")
           .add(
               workspace.step(
                   STAGED,
-                  draft.own(),
-                  draft.work(),
+                  pending.own(),
+                  pending.work(),
                   List.of(workspace.upper()),
-                  all.subList(1, all.size())));
+                  stack.subList(1, stack.size())));
     }
 
     /** Returns where the files are renamed to, which must be on the same file system. */
     private Path target() {
       WritableLayer layer = new WritableLayer(workspace.folder());
-      String name = all.getFirst();
+      String name = stack.getFirst();
       return layer.hasDisk()
           ? layer.resolve(WritableLayer.PUSHED).resolve(name)
           : layers.tree(name);
@@ -315,11 +315,11 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
           WritableLayer.INSIDE + "/" + Workspace.NAME,
           workspace.upper().toString(),
           target().toString(),
-          draft.own().toString(),
+          pending.own().toString(),
           workspace.upper().toString(),
-          draft.list().toString(),
+          pending.list().toString(),
           workspace.list().toString(),
-          draft.plan().toString(),
+          pending.plan().toString(),
           IsolatedBooter.planFile(workspace.folder()).toString());
     }
 
@@ -339,8 +339,8 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
   private static SandboxException busy(SandboxId id, String why) {
     return Fault.of(
             ErrorCode.CONFLICT,
-            "the workspace of sandbox " + id + " cannot be shared now: " + why,
-            "end what uses it, or take a snapshot")
+            "the workspace of sandbox " + id + " cannot be forked now: " + why,
+            "end the processes that use it, or take a snapshot")
         .sandbox(id)
         .exception();
   }

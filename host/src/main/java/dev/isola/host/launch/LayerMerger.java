@@ -69,9 +69,9 @@ final class LayerMerger implements AutoCloseable {
     }
   }
 
-  private static void join(Thread thread, Duration patience) {
+  private static void join(Thread thread, Duration timeout) {
     try {
-      thread.join(patience);
+      thread.join(timeout);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -89,11 +89,11 @@ final class LayerMerger implements AutoCloseable {
   }
 
   /** Merges layers and waits for the result. */
-  void mergeNow(List<String> stack, Duration patience) {
+  void mergeNow(List<String> stack, Duration timeout) {
     startMerge(stack);
     for (MergeTask merge : running.values()) {
       if (stack.contains(merge.top)) {
-        merge.await(patience);
+        merge.await(timeout);
       }
     }
   }
@@ -132,30 +132,30 @@ final class LayerMerger implements AutoCloseable {
     private void run() {
       try {
         layers.merge(stack, this::fill);
-      } catch (IOException asItWas) {
+      } catch (IOException failed) {
         // The layers stay separate; a fork that exceeds the limit reports it.
       } finally {
         running.remove(top, this);
       }
     }
 
-    private void fill(LayerStore.MergeRequest wanted) throws IOException {
+    private void fill(LayerStore.MergeRequest request) throws IOException {
       LaunchPlan plan = new LaunchPlan();
       if (!SandboxUserIds.rangesAvailable()) {
         plan.step("self");
       }
-      wanted
+      request
           .image()
           .ifPresent(
               image -> {
-                Disks.mount(plan, image, wanted.mount());
-                plan.step("make", wanted.tree().toString(), "700", "0", "0");
-                plan.step("make", wanted.spare().toString(), "700", "0", "0");
+                Disks.mount(plan, image, request.mount());
+                plan.step("make", request.tree().toString(), "700", "0", "0");
+                plan.step("make", request.spare().toString(), "700", "0", "0");
               });
-      plan.add(wanted.step("merge"));
+      plan.add(request.step("merge"));
       String answer = answer(plan.encode());
       if (!answer.startsWith("done")) {
-        throw new IOException(answer.isEmpty() ? "the launcher said nothing" : answer);
+        throw new IOException(answer.isEmpty() ? "the launcher exited without an answer" : answer);
       }
     }
 
@@ -174,7 +174,7 @@ final class LayerMerger implements AutoCloseable {
 
     private synchronized Process start(ProcessBuilder builder) throws IOException {
       if (cancelled) {
-        throw new IOException("nobody wants it");
+        throw new IOException("the merge was cancelled");
       }
       Process started = builder.start();
       process = started;
@@ -194,8 +194,8 @@ final class LayerMerger implements AutoCloseable {
       await(TIMEOUT);
     }
 
-    void await(Duration patience) {
-      join(thread, patience);
+    void await(Duration timeout) {
+      join(thread, timeout);
     }
   }
 }

@@ -24,10 +24,10 @@ record MountTable(List<String> lines) {
    * @throws IOException if nothing is mounted there
    */
   String topmost(String path) throws IOException {
-    String wanted = new String(escaped(path).getBytes(UTF_8), ISO_8859_1);
+    String escapedPath = new String(escaped(path).getBytes(UTF_8), ISO_8859_1);
     return lines.stream()
         .map(line -> line.split(" "))
-        .filter(fields -> fields.length > POINT && fields[POINT].equals(wanted))
+        .filter(fields -> fields.length > POINT && fields[POINT].equals(escapedPath))
         .map(fields -> fields[ID])
         .reduce((covered, above) -> above)
         .orElseThrow(() -> new IOException("nothing is mounted at " + path));

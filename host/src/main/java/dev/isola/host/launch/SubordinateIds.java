@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * host's files are opened with the subordinate ids instead, which own no files.
  */
 final class SubordinateIds {
-  private static final String NAME = "users of the sandbox's own";
+  private static final String NAME = "private user ids";
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
   private static final List<String> PROGRAMS = List.of("newuidmap", "newgidmap");
   private static final List<Path> FOLDERS = List.of(Path.of("/usr/bin"), Path.of("/bin"));
@@ -72,7 +72,7 @@ final class SubordinateIds {
                     true,
                     "the sandbox's root is this user; files of the host are opened as user "
                         + pair.user()
-                        + ", who reads only what everybody may read",
+                        + ", which can read only world-readable files",
                     ""))
         .orElseGet(
             () ->
@@ -80,11 +80,11 @@ final class SubordinateIds {
                     NAME,
                     false,
                     false,
-                    "none: a sandbox's root is this user, and reads what this user alone may read"
-                        + " under /usr, /opt and shown folders of /etc ("
+                    "none: a sandbox's root is this user, and can read private files of this user"
+                        + " in /usr, /opt and the exposed part of /etc ("
                         + now.obstacle()
                         + ")",
-                    "install newuidmap (apt-get install uidmap) and give this user ranges"
+                    "install newuidmap (apt-get install uidmap) and assign ranges to this user"
                         + " (usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER),"
                         + " run Isola as root, or keep no secrets of this user there"));
   }
@@ -135,9 +135,9 @@ final class SubordinateIds {
       HostRootfs.plan(plan, List.of());
       plan.step("remove", "/tmp/root/absent");
       String answer = launcher.execute(plan.encode(), TIMEOUT);
-      return answer.equals("done") ? "" : answer.isEmpty() ? "the launcher said nothing" : answer;
+      return answer.equals("done") ? "" : answer.isEmpty() ? "the launcher exited without an answer" : answer;
     } catch (IOException e) {
-      return "the launcher cannot be asked: " + e.getMessage();
+      return "the launcher cannot be reached: " + e.getMessage();
     }
   }
 

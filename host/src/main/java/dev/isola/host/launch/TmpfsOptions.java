@@ -6,7 +6,7 @@ package dev.isola.host.launch;
  */
 final class TmpfsOptions {
   private static final long KILOBYTES_PER_PAGE = 4;
-  private static final long LEAST_FILES = 1024;
+  private static final long MIN_FILES = 1024;
 
   private TmpfsOptions() {}
 
@@ -14,7 +14,7 @@ final class TmpfsOptions {
     return "mode=0755,size="
         + kilobytes
         + "k,nr_inodes="
-        + Math.max(LEAST_FILES, kilobytes / KILOBYTES_PER_PAGE)
+        + Math.max(MIN_FILES, kilobytes / KILOBYTES_PER_PAGE)
         + ",uid="
         + users.root()
         + ",gid="

@@ -23,7 +23,7 @@ import java.util.TreeSet;
  * time without disks, it is a folder. Only the server has access to either.
  */
 final class VolumeFolders implements Volumes {
-  private static final FileAttribute<?> OURS =
+  private static final FileAttribute<?> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
   private final Path plain;
@@ -61,7 +61,7 @@ final class VolumeFolders implements Volumes {
 
   private Path createPlain(String name) throws IOException {
     Path folder = plain.resolve(name);
-    Files.createDirectories(plain, OURS);
+    Files.createDirectories(plain, OWNER_ONLY);
     if (!Files.isDirectory(folder)) {
       Files.createDirectories(folder);
     }
@@ -70,7 +70,7 @@ final class VolumeFolders implements Volumes {
 
   private Path createMountPoint(String name) throws IOException {
     Path mount = withDisk.resolve(name).resolve("mount");
-    Files.createDirectories(mount, OURS);
+    Files.createDirectories(mount, OWNER_ONLY);
     return mount;
   }
 
@@ -95,8 +95,8 @@ final class VolumeFolders implements Volumes {
       if (Files.isDirectory(folder)) {
         try (DirectoryStream<Path> found =
             Files.newDirectoryStream(
-                folder, one -> Files.isDirectory(one, LinkOption.NOFOLLOW_LINKS))) {
-          found.forEach(one -> names.add(String.valueOf(one.getFileName())));
+                folder, entry -> Files.isDirectory(entry, LinkOption.NOFOLLOW_LINKS))) {
+          found.forEach(entry -> names.add(String.valueOf(entry.getFileName())));
         } catch (IOException e) {
           throw failed("listed", "of " + folder, e);
         }
@@ -120,8 +120,8 @@ final class VolumeFolders implements Volumes {
     if (!VolumeMount.isValidName(name)) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "'" + name + "' cannot name a volume",
-              "use letters, digits, . _ and -, at most 128")
+              "'" + name + "' is not a valid volume name",
+              "use at most 128 letters, digits, . _ and -")
           .exception();
     }
   }
@@ -130,7 +130,7 @@ final class VolumeFolders implements Volumes {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             "volume " + name + " cannot be " + what + ": " + e.getMessage(),
-            "see to it that the data folder can be written, and try again")
+            "make the data folder writable, then try again")
         .exception(e);
   }
 

@@ -34,7 +34,7 @@ import java.util.regex.Pattern;
  */
 public final class LayerStore {
   private static final SecureRandom RANDOM = new SecureRandom();
-  private static final FileAttribute<?> OURS =
+  private static final FileAttribute<?> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
   /**
@@ -121,10 +121,10 @@ public final class LayerStore {
    */
   public String create(long first, String user, Path usersFolder, Optional<Path> disk)
       throws IOException {
-    Files.createDirectories(folder, OURS);
+    Files.createDirectories(folder, OWNER_ONLY);
     String name = newName();
     Path draft = draft(name);
-    Files.createDirectory(draft, OURS);
+    Files.createDirectory(draft, OWNER_ONLY);
     Files.writeString(draft.resolve("first"), Long.toString(first));
     UsageReferences.initialize(draft);
     references.add(draft, user, usersFolder);
@@ -211,7 +211,7 @@ public final class LayerStore {
   private Optional<String> merged(String layer) throws IOException {
     try {
       String name = Files.readString(folder.resolve(layer).resolve(MERGED));
-      return Optional.of(name).filter(one -> Files.isDirectory(tree(one)));
+      return Optional.of(name).filter(path -> Files.isDirectory(tree(path)));
     } catch (NoSuchFileException none) {
       return Optional.empty();
     }
@@ -252,7 +252,7 @@ public final class LayerStore {
 
   /** Merges the files of layers. */
   public interface MergeAction {
-    void merge(MergeRequest wanted) throws IOException;
+    void merge(MergeRequest request) throws IOException;
   }
 
   /** Creates a layer with the files of others. It exists as long as the topmost of them. */
@@ -266,7 +266,7 @@ public final class LayerStore {
     String name = newName();
     Path draft = draft(name);
     try {
-      Files.createDirectory(draft, OURS);
+      Files.createDirectory(draft, OWNER_ONLY);
       Files.writeString(draft.resolve("first"), Long.toString(firstUserId(own.getLast())));
       UsageReferences.initialize(draft);
       listener.reached(ForkStep.MERGE_STARTED);
@@ -317,11 +317,11 @@ public final class LayerStore {
     Set<Object> keys = new HashSet<>();
     Path disk = folder.resolve(own.getFirst()).resolve(DISK);
     for (String layer : own) {
-      Path one = folder.resolve(layer).resolve(DISK);
-      if (!Files.exists(one)) {
+      Path path = folder.resolve(layer).resolve(DISK);
+      if (!Files.exists(path)) {
         return Optional.empty();
       }
-      keys.add(Files.getAttribute(one, "unix:ino"));
+      keys.add(Files.getAttribute(path, "unix:ino"));
     }
     return keys.size() == 1 ? Optional.of(disk) : Optional.empty();
   }
@@ -342,9 +342,9 @@ public final class LayerStore {
    * Removes all references of a user except those to some layers; does not remove unused layers.
    */
   public void releaseExcept(String user, List<String> layers) throws IOException {
-    for (Path one : all()) {
-      if (!layers.contains(one.getFileName().toString())) {
-        references.remove(one, user);
+    for (Path path : all()) {
+      if (!layers.contains(path.getFileName().toString())) {
+        references.remove(path, user);
       }
     }
   }
@@ -383,12 +383,12 @@ public final class LayerStore {
 
   /** Removes the unused ones of these folders; returns the rest. */
   private List<Path> sweep(List<Path> some) throws IOException {
-    for (Path one : some) {
-      Matcher draft = DRAFT.matcher(one.getFileName().toString());
+    for (Path path : some) {
+      Matcher draft = DRAFT.matcher(path.getFileName().toString());
       if (!draft.matches()) {
-        removeUnused(one);
+        removeUnused(path);
       } else if (!creator(draft).isAlive()) {
-        removeDraft(one, folder.resolve(draft.group(3)));
+        removeDraft(path, folder.resolve(draft.group(3)));
       }
     }
     return some.stream().filter(Files::isDirectory).toList();

@@ -69,8 +69,8 @@ final class AddressPool {
     int start = Math.floorMod(id.value().hashCode(), COUNT);
     return IntStream.range(0, COUNT)
         .mapToObj(i -> new AddressSlot(FIRST + (start + i) % COUNT))
-        .filter(place -> !taken.contains(place.link()))
-        .filter(place -> routes.stream().noneMatch(r -> r.contains(RANGE.first() + place.number())))
+        .filter(slot -> !taken.contains(slot.link()))
+        .filter(slot -> routes.stream().noneMatch(r -> r.contains(RANGE.first() + slot.number())))
         .limit(8)
         .toList();
   }

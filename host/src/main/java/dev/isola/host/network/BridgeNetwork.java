@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Safe for concurrent use by threads, processes and installations.
  */
 public final class BridgeNetwork {
-  private static final String REMEDY = "run isola doctor to see what is missing, or ask for none";
+  private static final String REMEDY = "run isola doctor to see what is missing, or use network mode none";
 
   private final NetworkPath path;
   private volatile @Nullable Prerequisite found;
@@ -48,19 +48,19 @@ public final class BridgeNetwork {
 
   /** Returns what is missing and how to provide it. Only a positive result is cached. */
   public Prerequisite prerequisite() {
-    Prerequisite known = found;
-    if (known == null) {
-      known = probe();
-      found = known.present() ? known : null;
+    Prerequisite cached = found;
+    if (cached == null) {
+      cached = probe();
+      found = cached.present() ? cached : null;
     }
-    return known;
+    return cached;
   }
 
   private Prerequisite probe() {
     try {
       return Uninterruptible.call(path::probe);
     } catch (IOException e) {
-      throw new IllegalStateException("finding out tells what is wrong, it does not throw", e);
+      throw new IllegalStateException("a probe must not throw", e);
     }
   }
 
@@ -79,7 +79,7 @@ public final class BridgeNetwork {
     try {
       List<String> resolvers = path.resolvers();
       return resolvers.isEmpty()
-          ? "# the host has no name server that a sandbox could reach\n"
+          ? "# the host has no name server that sandboxes can reach\n"
           : resolvers.stream().map(r -> "nameserver " + r + "\n").collect(Collectors.joining());
     } catch (IOException e) {
       throw unavailable("the host's name servers cannot be read: " + e.getMessage(), e);
@@ -118,12 +118,12 @@ public final class BridgeNetwork {
   private Attachment attachChecked(SandboxId id, AgentProcess agent, int bandwidthMbps)
       throws IOException {
     refuseHostNamespace(agent);
-    Attachment made = path.attach(id, agent, bandwidthMbps);
+    Attachment attachment = path.attach(id, agent, bandwidthMbps);
     // Its pid may have been reused in the meantime.
     if (!agent.isAlive()) {
       throw new IOException("its agent has ended");
     }
-    return made;
+    return attachment;
   }
 
   private static SandboxException failed(
@@ -149,14 +149,14 @@ public final class BridgeNetwork {
 
   /** Configuring the host's namespace would disconnect the host. */
   private static void refuseHostNamespace(AgentProcess agent) throws IOException {
-    Path theirs;
+    Path namespace;
     try {
-      theirs = Files.readSymbolicLink(Path.of("/proc/" + agent.pid() + "/ns/net"));
+      namespace = Files.readSymbolicLink(Path.of("/proc/" + agent.pid() + "/ns/net"));
     } catch (IOException e) {
-      throw new IOException("process " + agent.pid() + " is gone or not ours", e);
+      throw new IOException("process " + agent.pid() + " has ended or belongs to another user", e);
     }
-    if (theirs.equals(Files.readSymbolicLink(Path.of("/proc/self/ns/net")))) {
-      throw new IOException("process " + agent.pid() + " is in the network of the host");
+    if (namespace.equals(Files.readSymbolicLink(Path.of("/proc/self/ns/net")))) {
+      throw new IOException("process " + agent.pid() + " is in the network namespace of the host");
     }
   }
 

@@ -73,7 +73,7 @@ final class HostLock implements AutoCloseable {
   }
 
   private static IOException timedOut() {
-    return new IOException("another process holds " + FILE + " for more than " + TIMEOUT);
+    return new IOException("another process has held " + FILE + " for more than " + TIMEOUT);
   }
 
   @Override

@@ -37,22 +37,22 @@ final class IpForwarding {
     if (isOn("all")) {
       return;
     }
-    List<String> shut = new ArrayList<>();
+    List<String> disabled = new ArrayList<>();
     try (DirectoryStream<Path> interfaces = Files.newDirectoryStream(SETTINGS)) {
       for (Path entry : interfaces) {
         String name = entry.getFileName().toString();
         if (!List.of("all", "default", "lo").contains(name)
             && !name.startsWith(VethLink.PREFIX)
             && !isOn(name)) {
-          shut.add(name);
+          disabled.add(name);
         }
       }
     }
-    if (shut.isEmpty()) {
+    if (disabled.isEmpty()) {
       return;
     }
-    NFT.run(guardRules(shut), "-f", "-");
-    for (String name : shut) {
+    NFT.run(guardRules(disabled), "-f", "-");
+    for (String name : disabled) {
       set(name, true);
     }
   }

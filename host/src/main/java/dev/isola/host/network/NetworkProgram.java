@@ -24,7 +24,7 @@ import java.util.concurrent.TimeoutException;
  */
 record NetworkProgram(List<String> starter, List<String> words, Map<String, String> environment) {
   private static final Duration DEADLINE = Duration.ofSeconds(10);
-  private static final int LONGEST_ANSWER = 16 << 20;
+  private static final int MAX_OUTPUT_LENGTH = 16 << 20;
   private static final int MAX_ERROR_LENGTH = 300;
 
   /** Includes folders that are not on the PATH of ordinary users. */
@@ -69,12 +69,12 @@ record NetworkProgram(List<String> starter, List<String> words, Map<String, Stri
    * @throws IOException with the program's output if it fails
    */
   String run(String input, String... arguments) throws IOException {
-    List<String> line = new ArrayList<>(words);
-    line.addAll(List.of(arguments));
-    String name = String.join(" ", line);
-    Process process = start(line);
-    FutureTask<byte[]> said = new FutureTask<>(() -> drain(process));
-    Thread.startVirtualThread(said);
+    List<String> commandLine = new ArrayList<>(words);
+    commandLine.addAll(List.of(arguments));
+    String name = String.join(" ", commandLine);
+    Process process = start(commandLine);
+    FutureTask<byte[]> output = new FutureTask<>(() -> drain(process));
+    Thread.startVirtualThread(output);
     try {
       try (OutputStream in = process.getOutputStream()) {
         in.write(input.getBytes(StandardCharsets.UTF_8));
@@ -82,7 +82,7 @@ record NetworkProgram(List<String> starter, List<String> words, Map<String, Stri
         // The program ended without reading; its output tells why.
       }
       String answer =
-          new String(said.get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS), StandardCharsets.UTF_8);
+          new String(output.get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS), StandardCharsets.UTF_8);
       if (!process.waitFor(DEADLINE.toMillis(), TimeUnit.MILLISECONDS)) {
         throw new TimeoutException();
       }
@@ -91,9 +91,9 @@ record NetworkProgram(List<String> starter, List<String> words, Map<String, Stri
       }
       return answer;
     } catch (TimeoutException e) {
-      throw new IOException(name + " did not end in " + DEADLINE, e);
+      throw new IOException(name + " timed out after " + DEADLINE, e);
     } catch (ExecutionException e) {
-      throw new IOException(name + " cannot be read", e);
+      throw new IOException(name + " produced unreadable output", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IOException(name + " was interrupted", e);
@@ -103,9 +103,9 @@ record NetworkProgram(List<String> starter, List<String> words, Map<String, Stri
     }
   }
 
-  private Process start(List<String> line) throws IOException {
+  private Process start(List<String> commandLine) throws IOException {
     List<String> all = new ArrayList<>(starter);
-    all.addAll(line);
+    all.addAll(commandLine);
     ProcessBuilder builder = new ProcessBuilder(all);
     builder.command().set(0, find(all.getFirst()).map(Path::toString).orElse(all.getFirst()));
     builder.environment().clear();
@@ -118,11 +118,11 @@ record NetworkProgram(List<String> starter, List<String> words, Map<String, Stri
   }
 
   private static byte[] drain(Process process) throws IOException {
-    return process.getInputStream().readNBytes(LONGEST_ANSWER);
+    return process.getInputStream().readNBytes(MAX_OUTPUT_LENGTH);
   }
 
   private static String shortened(String answer) {
-    String line = answer.strip().replaceAll("\\s+", " ");
-    return line.length() > MAX_ERROR_LENGTH ? line.substring(0, MAX_ERROR_LENGTH) + "…" : line;
+    String commandLine = answer.strip().replaceAll("\\s+", " ");
+    return commandLine.length() > MAX_ERROR_LENGTH ? commandLine.substring(0, MAX_ERROR_LENGTH) + "…" : commandLine;
   }
 }

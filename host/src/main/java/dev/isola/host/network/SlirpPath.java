@@ -69,9 +69,9 @@ final class SlirpPath implements NetworkPath {
 
   @Override
   public Attachment attach(SandboxId id, AgentProcess agent, int bandwidthMbps) throws IOException {
-    SlirpProcess relay = new SlirpProcess(instance, id);
-    relay.stop();
-    relay.start(agent.pid());
+    SlirpProcess slirp = new SlirpProcess(instance, id);
+    slirp.stop();
+    slirp.start(agent.pid());
     NetworkProgram.of("ip")
         .startedBy(
             NetworkProgram.of(

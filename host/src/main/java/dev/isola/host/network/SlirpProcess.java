@@ -56,7 +56,7 @@ final class SlirpProcess {
       // Happens on busy hosts without an error message; a second attempt succeeds.
       stop();
       if (!tryStart(target)) {
-        throw new IOException("slirp4netns did not come up: " + startError(target));
+        throw new IOException("slirp4netns did not start: " + startError(target));
       }
     }
   }
@@ -85,7 +85,7 @@ final class SlirpProcess {
     long until = System.nanoTime() + TIMEOUT.toNanos();
     for (List<AgentProcess> left = processes(); !left.isEmpty(); left = processes()) {
       if (System.nanoTime() - until >= 0) {
-        throw new IOException("processes that carry packets do not end: " + left);
+        throw new IOException("slirp4netns processes do not exit: " + left);
       }
       left.forEach(AgentProcess::kill);
       LockSupport.parkNanos(1_000_000);

@@ -12,7 +12,7 @@ public record GvisorRelease(Version version) {
   /** gVisor's own releases; Debian 12 has one of 2022. */
   public static final String INSTALL =
       "install a current runsc from gVisor itself"
-          + " (https://gvisor.dev/docs/user_guide/install/); the one of Debian 12 is too old";
+          + " (https://gvisor.dev/docs/user_guide/install/); the one in Debian 12 is too old";
 
   /** Matches the version, as the first group, in the output of {@code runsc --version}. */
   public static final Pattern VERSION_OUTPUT =
@@ -36,8 +36,8 @@ public record GvisorRelease(Version version) {
   private static final Version TERMINALS = Version.of("20240729");
 
   /** Returns the release according to the output of {@code runsc --version}. */
-  public static Optional<GvisorRelease> of(String said) {
-    Matcher found = VERSION_OUTPUT.matcher(said);
+  public static Optional<GvisorRelease> of(String versionOutput) {
+    Matcher found = VERSION_OUTPUT.matcher(versionOutput);
     return found.find()
         ? Optional.of(new GvisorRelease(Version.of(found.group(1))))
         : Optional.empty();

@@ -27,7 +27,7 @@ public final class PackageOrigin {
   }
 
   /** Reports whether a distribution built a program, judging by its version output. */
-  public static boolean isFromDistribution(String said) {
-    return MARK.matcher(said).find();
+  public static boolean isFromDistribution(String versionOutput) {
+    return MARK.matcher(versionOutput).find();
   }
 }

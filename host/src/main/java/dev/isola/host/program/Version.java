@@ -37,8 +37,8 @@ public record Version(List<Integer> numbers, String text) implements Comparable<
   }
 
   /** Returns the first version with at least two numbers in the output of a program. */
-  public static Optional<Version> find(String said) {
-    Matcher matcher = NUMBERS.matcher(ADDRESS.matcher(said).replaceAll(""));
+  public static Optional<Version> find(String output) {
+    Matcher matcher = NUMBERS.matcher(ADDRESS.matcher(output).replaceAll(""));
     return matcher.find()
         ? Optional.of(parsed(matcher.group(1), matcher.group()))
         : Optional.empty();

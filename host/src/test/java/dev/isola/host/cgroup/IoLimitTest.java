@@ -27,7 +27,7 @@ final class IoLimitTest {
   @Test
   void directWritesAreHeldBack() throws Exception {
     Optional<String> disk = IoLimit.disk(folder);
-    assumeTrue(disk.isPresent(), "NOT RUN: " + folder + " is on no disk");
+    assumeTrue(disk.isPresent(), "NOT RUN: " + folder + " is not on a disk");
     IoLimit limit = new IoLimit(disk.get(), MEGABYTE, 0);
     try (CgroupFixture bench = new CgroupFixture(Variant.ALL_HIERARCHIES)) {
       Optional<String> obstacle = bench.machine.obstacle(limit);

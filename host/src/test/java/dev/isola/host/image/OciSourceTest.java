@@ -138,7 +138,7 @@ class OciSourceTest {
             new TarBuilder().hardLink("mine", "out/kept"))) {
       OciBuilder layout =
           oci().layer(base().link("out", outside.toString())).layer(top).manifest("");
-      assertRefused(layout.source(), "leads through a link");
+      assertRefused(layout.source(), "leads through a symbolic link");
     }
     assertThat(outside.resolve("kept")).hasContent("kept");
     assertThat(outside).isDirectoryNotContaining("glob:**/x");
@@ -166,9 +166,9 @@ class OciSourceTest {
         // not.
         other[4] ^= 1;
         Files.write(blob, other);
-        assertRefused(source, "not what its digest says");
+        assertRefused(source, "does not match its digest");
         Files.write(blob, Arrays.copyOf(content, content.length + 1));
-        assertRefused(source, "not what its digest says");
+        assertRefused(source, "does not match its digest");
         Files.delete(blob);
         assertRefused(source, "is missing");
         Files.write(blob, content);
@@ -192,7 +192,7 @@ class OciSourceTest {
     Files.writeString(
         index,
         Files.readString(index).replaceFirst("sha256:[0-9a-f]{64}", "sha256:../../../index.json"));
-    assertRefused(source, "which is no sha256");
+    assertRefused(source, "which is not a sha256 digest");
   }
 
   @ParameterizedTest
@@ -240,7 +240,7 @@ class OciSourceTest {
     listed.layer(base()).manifest(OciBuilder.platform("s390x"));
     assertThatThrownBy(() -> images.add("foreign", listed.source()))
         .hasMessageContaining("no image for linux/" + Architecture.ofHost())
-        .hasMessageContaining("there are: linux/s390x");
+        .hasMessageContaining("available: linux/s390x");
   }
 
   @Test
@@ -253,7 +253,7 @@ class OciSourceTest {
     for (int i = 0; i < 3; i++) {
       layout.nested();
     }
-    assertRefused(layout.source(), "too often");
+    assertRefused(layout.source(), "too deeply");
   }
 
   @Test

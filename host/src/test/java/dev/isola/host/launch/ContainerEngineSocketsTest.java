@@ -59,7 +59,7 @@ class ContainerEngineSocketsTest {
           .satisfies(
               wrong -> {
                 assertThat(wrong.field()).isEqualTo("volumes");
-                assertThat(wrong.problem()).contains("docker.sock", "root of this machine");
+                assertThat(wrong.problem()).contains("docker.sock", "root on the host");
               });
     }
     assertThat(violations(sockets, folder.resolve("elsewhere"))).isEmpty();

@@ -140,7 +140,7 @@ final class SubordinateIdsTest {
       assertThat(none.pair()).isEmpty();
       assertThat(line.present()).isFalse();
       assertThat(line.necessary()).isFalse();
-      assertThat(line.detail()).contains("reads what this user alone may read under /usr, /opt");
+      assertThat(line.detail()).contains("can read private files of this user in /usr, /opt");
       assertThat(line.fix()).contains("uidmap", "run Isola as root");
     }
   }

@@ -265,7 +265,7 @@ class RoutedNetworkTest {
     lab.host.sh(
         "nft 'table ip filter { chain FORWARD { type filter hook forward priority 0; policy drop; }; }'");
     assertThat(lab.network(NetworkTestbed.instance()).request("find"))
-        .startsWith("missing a firewall drops what is passed on: table [ip filter]; let pass");
+        .startsWith("missing a firewall drops forwarded packets: table [ip filter]; accept");
     lab.host.sh("nft 'add rule ip filter FORWARD iifname \"isola-*\" accept'");
     assertThat(lab.network(NetworkTestbed.instance()).request("find")).startsWith("ok ");
   }
@@ -299,7 +299,7 @@ class RoutedNetworkTest {
   @Test
   void hostItselfIsNoSandbox() throws IOException, InterruptedException {
     assertThat(network.request("attach " + id + " " + lab.host.pid() + " 100"))
-        .contains("is in the network of the host");
+        .contains("is in the network namespace of the host");
     TestNamespace sandbox = lab.sandbox();
     sandbox.close();
     assertThat(network.request("attach " + id + " " + sandbox.pid() + " 100"))

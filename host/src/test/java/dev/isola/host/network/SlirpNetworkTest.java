@@ -170,7 +170,7 @@ class SlirpNetworkTest {
     assertThat(without.request("find")).startsWith("ok ");
     lab.host.sh("chmod 600 /dev/net/tun");
     assertThat(without.request(attach))
-        .contains("slirp4netns did not come up", "open(\"/dev/net/tun\"): Permission denied");
+        .contains("slirp4netns did not start", "open(\"/dev/net/tun\"): Permission denied");
     awaitNothing(without);
   }
 }

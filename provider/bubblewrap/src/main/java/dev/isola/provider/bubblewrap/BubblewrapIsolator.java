@@ -23,9 +23,9 @@ final class BubblewrapIsolator implements Isolator {
   private static final Traits TRAITS =
       new Traits(
           NAME,
-          "namespaces of the kernel, by bubblewrap; no daemon, also without root",
+          "kernel namespaces with bubblewrap; no daemon, works without root",
           Isolation.CONTAINER,
-          "a pid namespace: the kernel ends every process with the agent",
+          "pid namespace: the kernel kills all processes when the agent exits",
           Duration.ofMillis(15));
 
   @Override
@@ -62,38 +62,38 @@ final class BubblewrapIsolator implements Isolator {
       plan.step("filter", filter, "setuid");
     }
     // All other mounts of the launcher are nodev.
-    List<String> words = new ArrayList<>(List.of("bwrap", "--dev-bind", STAGED_ROOT, "/"));
-    words.addAll(List.of("--proc", "/proc"));
-    mask(words);
-    words.addAll(
+    List<String> arguments = new ArrayList<>(List.of("bwrap", "--dev-bind", STAGED_ROOT, "/"));
+    arguments.addAll(List.of("--proc", "/proc"));
+    mask(arguments);
+    arguments.addAll(
         List.of("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"));
     if (staged.network() != NetworkMode.HOST) {
-      words.add("--unshare-net");
+      arguments.add("--unshare-net");
     }
     if (!staged.image()) {
-      words.addAll(List.of("--remount-ro", "/"));
+      arguments.addAll(List.of("--remount-ro", "/"));
     }
-    words.addAll(List.of("--hostname", staged.spec().id().value(), "--chdir", "/"));
-    words.addAll(List.of("--seccomp", filter));
-    words.addAll(List.of("--as-pid-1", "--new-session", "--clearenv", "--cap-drop", "ALL"));
+    arguments.addAll(List.of("--hostname", staged.spec().id().value(), "--chdir", "/"));
+    arguments.addAll(List.of("--seccomp", filter));
+    arguments.addAll(List.of("--as-pid-1", "--new-session", "--clearenv", "--cap-drop", "ALL"));
     for (String capability : Containment.CAPABILITIES) {
-      words.addAll(List.of("--cap-add", capability));
+      arguments.addAll(List.of("--cap-add", capability));
     }
-    words.add("--");
-    words.addAll(staged.agent());
-    plan.run(words);
+    arguments.add("--");
+    arguments.addAll(staged.agent());
+    plan.run(arguments);
   }
 
   /**
    * Masks the same paths in /proc as OCI runtimes do; /sys is private. bwrap itself makes the
    * read-only paths read-only.
    */
-  private static void mask(List<String> words) {
+  private static void mask(List<String> arguments) {
     for (String path : Containment.MASKED) {
-      Path ofTheKernel = Path.of(path);
-      if (path.startsWith("/proc/") && Files.exists(ofTheKernel)) {
-        String empty = Files.isDirectory(ofTheKernel) ? STAGED_EMPTY_FOLDER : STAGED_EMPTY_FILE;
-        words.addAll(List.of("--ro-bind", empty, path));
+      Path kernelPath = Path.of(path);
+      if (path.startsWith("/proc/") && Files.exists(kernelPath)) {
+        String empty = Files.isDirectory(kernelPath) ? STAGED_EMPTY_FOLDER : STAGED_EMPTY_FILE;
+        arguments.addAll(List.of("--ro-bind", empty, path));
       }
     }
   }

@@ -17,9 +17,9 @@ final class CrunRuntime implements OciRuntime {
   public Traits traits() {
     return new Traits(
         NAME,
-        "namespaces of the kernel, by crun; no daemon, as root",
+        "kernel namespaces with crun; no daemon, requires root",
         Isolation.CONTAINER,
-        "a pid namespace: the kernel ends every process with the agent",
+        "pid namespace: the kernel kills all processes when the agent exits",
         Duration.ofMillis(30));
   }
 

@@ -19,9 +19,9 @@ final class GvisorPlatform {
   private final SandboxProbe probes;
 
   /** @param config its setting {@code platform} takes precedence over the probe */
-  GvisorPlatform(ProviderConfig config, SandboxProbe trials) {
+  GvisorPlatform(ProviderConfig config, SandboxProbe probes) {
     this.config = config;
-    this.probes = trials;
+    this.probes = probes;
   }
 
   Optional<String> choose() {

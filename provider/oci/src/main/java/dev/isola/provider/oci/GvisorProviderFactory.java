@@ -30,8 +30,8 @@ public final class GvisorProviderFactory implements ProviderFactory {
 
   @Override
   public Provider create(ProviderConfig config, ProviderContext context) {
-    SandboxProbe trials = new SandboxProbe(context);
-    GvisorPlatform platform = new GvisorPlatform(config, trials);
-    return OciProviders.of(new GvisorRuntime(platform::choose), trials, config, context);
+    SandboxProbe probe = new SandboxProbe(context);
+    GvisorPlatform platform = new GvisorPlatform(config, probe);
+    return OciProviders.of(new GvisorRuntime(platform::choose), probe, config, context);
   }
 }

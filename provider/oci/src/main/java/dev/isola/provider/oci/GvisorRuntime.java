@@ -47,7 +47,7 @@ final class GvisorRuntime implements OciRuntime {
   private static final String TMP_ENTRY = "/tmp/.X11-unix";
 
   private static final String VERSION = "/proc/version";
-  private static final int LONGEST_VERSION = 1024;
+  private static final int MAX_VERSION_LENGTH = 1024;
 
   private final Supplier<Optional<String>> platform;
 
@@ -60,9 +60,9 @@ final class GvisorRuntime implements OciRuntime {
   public Traits traits() {
     return new Traits(
         NAME,
-        "a kernel of its own in user space, by gVisor; no daemon, as root",
+        "a kernel in user space with gVisor; no daemon, requires root",
         Isolation.KERNEL,
-        "all processes of a sandbox live in one of the host, and end with it",
+        "all processes of a sandbox are inside one host process and end with it",
         Duration.ofMillis(300));
   }
 
@@ -172,14 +172,14 @@ final class GvisorRuntime implements OciRuntime {
 
   @Override
   public List<String> commandLine(String path, StagedSandbox staged) {
-    List<String> words = new ArrayList<>(List.of(path, "--root=" + STATE, "--ignore-cgroups"));
-    platform.get().ifPresent(name -> words.add("--platform=" + name));
-    words.add("--network=" + (staged.network() == NetworkMode.HOST ? "host" : "none"));
-    words.add("--host-uds=create");
-    words.add("--overlay2=none");
-    words.add("--file-access=" + (sharesHostFiles(staged) ? "shared" : "exclusive"));
-    words.addAll(List.of("run", "--detach", "--bundle=" + BUNDLE, staged.spec().id().value()));
-    return words;
+    List<String> arguments = new ArrayList<>(List.of(path, "--root=" + STATE, "--ignore-cgroups"));
+    platform.get().ifPresent(name -> arguments.add("--platform=" + name));
+    arguments.add("--network=" + (staged.network() == NetworkMode.HOST ? "host" : "none"));
+    arguments.add("--host-uds=create");
+    arguments.add("--overlay2=none");
+    arguments.add("--file-access=" + (sharesHostFiles(staged) ? "shared" : "exclusive"));
+    arguments.addAll(List.of("run", "--detach", "--bundle=" + BUNDLE, staged.spec().id().value()));
+    return arguments;
   }
 
   /** Files that others may change need shared access, which is slower. */
@@ -190,10 +190,10 @@ final class GvisorRuntime implements OciRuntime {
 
   @Override
   public void verify(RunningSandbox running) {
-    String guest = running.sandbox().files().readText(VERSION, UTF_8, LONGEST_VERSION).strip();
+    String guest = running.sandbox().files().readText(VERSION, UTF_8, MAX_VERSION_LENGTH).strip();
     if (!GvisorRelease.isKernel(guest, hostVersion())) {
       throw Namespaces.notIsolated(
-          running, NAME, "the kernel in it is not gVisor's but " + guest, "gVisor's runsc");
+          running, NAME, "its kernel is not gVisor's but " + guest, "gVisor's runsc");
     }
     Namespaces.requireIsolated(running, NAME, Namespaces.OWN_KERNEL);
   }
@@ -204,7 +204,7 @@ final class GvisorRuntime implements OciRuntime {
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "the isolation cannot be verified: " + VERSION + " of this machine cannot be read",
+              "the isolation cannot be verified: " + VERSION + " of the host cannot be read",
               "mount /proc")
           .exception(e);
     }

@@ -26,11 +26,11 @@ final class Namespaces {
    * unless requested.
    */
   static void requireIsolated(RunningSandbox running, String runtime, List<String> types) {
-    List<String> wanted = new ArrayList<>(types);
+    List<String> required = new ArrayList<>(types);
     if (running.network() != NetworkMode.HOST) {
-      wanted.add("net");
+      required.add("net");
     }
-    for (String type : wanted) {
+    for (String type : required) {
       if (of("self", type).equals(of(Long.toString(running.agent().pid()), type))) {
         throw notIsolated(
             running, runtime, "it is in the host's " + type + " namespace", "a real " + runtime);
@@ -47,7 +47,7 @@ final class Namespaces {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
               "the isolation cannot be verified: " + link + " cannot be read",
-              "see whether the sandbox ended, and create it again")
+              "check whether the sandbox has ended, and create a new one")
           .exception(e);
     }
   }
@@ -57,9 +57,9 @@ final class Namespaces {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             "sandbox " + running.sandbox().id() + " is not isolated by " + runtime + ": " + why,
-            "see what the program "
+            "check which program "
                 + runtime
-                + " on this machine really is, and install "
+                + " is on this host, and install "
                 + instead)
         .sandbox(running.sandbox().id())
         .exception();

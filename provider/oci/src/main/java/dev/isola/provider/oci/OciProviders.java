@@ -12,8 +12,8 @@ final class OciProviders {
   private OciProviders() {}
 
   static Provider of(
-      OciRuntime runtime, SandboxProbe trials, ProviderConfig config, ProviderContext context) {
-    OciIsolator isolator = new OciIsolator(runtime, new RuntimeProbe(runtime, config, trials));
+      OciRuntime runtime, SandboxProbe probe, ProviderConfig config, ProviderContext context) {
+    OciIsolator isolator = new OciIsolator(runtime, new RuntimeProbe(runtime, config, probe));
     return new LocalProvider(context, new IsolatedBooter(context, isolator, IoSettings.of(config)));
   }
 }

@@ -21,9 +21,9 @@ final class RuncRuntime implements OciRuntime {
   public Traits traits() {
     return new Traits(
         NAME,
-        "namespaces of the kernel, by runc; no daemon, as root",
+        "kernel namespaces with runc; no daemon, requires root",
         Isolation.CONTAINER,
-        "a pid namespace: the kernel ends every process with the agent",
+        "pid namespace: the kernel kills all processes when the agent exits",
         Duration.ofMillis(60));
   }
 

@@ -32,9 +32,9 @@ final class RuntimeProbe {
   private volatile @Nullable VersionOutput versionOutput;
 
   /** @param config its setting {@code program} names an executable other than the default */
-  RuntimeProbe(OciRuntime runtime, ProviderConfig config, SandboxProbe trials) {
+  RuntimeProbe(OciRuntime runtime, ProviderConfig config, SandboxProbe probes) {
     this.runtime = runtime;
-    this.probes = trials;
+    this.probes = probes;
     this.configured = config.get("program");
   }
 
@@ -62,13 +62,13 @@ final class RuntimeProbe {
     }
     if (!SandboxUserIds.rangesAvailable()) {
       return new Health.Unhealthy(
-          runtime.traits().name() + " makes sandboxes only as root", rootRemedy());
+          runtime.traits().name() + " needs root", rootRemedy());
     }
     Optional<String> text = versionOutput(program.get());
     Optional<Version> version = text.flatMap(this::parse);
     if (version.isEmpty()) {
       return new Health.Unhealthy(
-          program.get().path() + " --version does not say the version of " + runtime.program(),
+          program.get().path() + " --version does not report the version of " + runtime.program(),
           install());
     }
     List<Vulnerability> flaws = vulnerabilities(version.get());
@@ -84,7 +84,7 @@ final class RuntimeProbe {
                 new OciIsolator(runtime, this),
                 TIMEOUT,
                 FAILURE_TTL))
-        .<Health>map(why -> new Health.Unhealthy(why, "see what " + program.get().path() + " is"))
+        .<Health>map(why -> new Health.Unhealthy(why, "check whether " + program.get().path() + " is the expected program"))
         .or(
             () ->
                 runtime
@@ -93,13 +93,13 @@ final class RuntimeProbe {
         .orElseGet(() -> new Health.Healthy(healthy(version.get(), flaws)));
   }
 
-  private static boolean isFromDistribution(HostProgram program, String said) {
+  private static boolean isFromDistribution(HostProgram program, String versionOutput) {
     return PackageOrigin.isFromDistribution(program.path())
-        || PackageOrigin.isFromDistribution(said);
+        || PackageOrigin.isFromDistribution(versionOutput);
   }
 
   private String healthy(Version version, List<Vulnerability> flaws) {
-    StringBuilder text = new StringBuilder(runtime.program() + " " + version + " made a sandbox");
+    StringBuilder text = new StringBuilder(runtime.program() + " " + version + " can create sandboxes");
     runtime.detail().ifPresent(detail -> text.append("; ").append(detail));
     if (!flaws.isEmpty()) {
       text.append("; ").append(note(flaws));
@@ -110,9 +110,9 @@ final class RuntimeProbe {
   private static String note(List<Vulnerability> flaws) {
     return "older than "
         + flaws.getLast().fixedVersions()
-        + ", which mended "
+        + ", which fixes "
         + names(flaws)
-        + "; the distribution that built it may have done so before";
+        + "; the distribution may have backported the fix";
   }
 
   private static String names(List<Vulnerability> flaws) {
@@ -141,7 +141,7 @@ final class RuntimeProbe {
             "root",
             true,
             SandboxUserIds.rangesAvailable(),
-            SandboxUserIds.rangesAvailable() ? "to be had" : "not to be had",
+            SandboxUserIds.rangesAvailable() ? "available" : "not available",
             SandboxUserIds.rangesAvailable() ? "" : rootRemedy()));
     return all;
   }
@@ -188,6 +188,6 @@ final class RuntimeProbe {
   }
 
   private static String rootRemedy() {
-    return "run Isola as root, or use bubblewrap, which needs no root";
+    return "run Isola as root, or use bubblewrap, which works without root";
   }
 }

@@ -116,7 +116,7 @@ class MisbehavingRuntimeTest {
             for id; do :; done
             exec runc --rootless=true --root=/tmp/state run --detach --bundle=/tmp/bundle $id
             """;
-    isRefused(runc, new GvisorProviderFactory(), "the kernel in it is not gVisor's");
+    isRefused(runc, new GvisorProviderFactory(), "its kernel is not gVisor's");
   }
 
   @Test
