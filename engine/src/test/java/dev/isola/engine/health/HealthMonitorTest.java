@@ -35,7 +35,7 @@ class HealthMonitorTest {
   private final FakeLog log = new FakeLog();
   private final FakeClock clock = new FakeClock();
 
-  /** A provider that does not answer until it is let go, deaf to interrupts. */
+  /** A provider that hangs until it is released and ignores interrupts. */
   private static final class HangingProvider implements Provider {
     final CountDownLatch letGo = new CountDownLatch(1);
     final AtomicInteger requested = new AtomicInteger();
@@ -98,7 +98,7 @@ class HealthMonitorTest {
   }
 
   @Test
-  void oneThatHangsStallsNobodyAndIsNotAskedAgain() {
+  void hangingProviderDelaysNoOtherAndIsNotProbedAgain() {
     HangingProvider hanging = new HangingProvider();
     FakeProvider good = new FakeProvider("good");
     try (HealthMonitor monitor = start(Map.of("hanging", hanging, "good", good))) {
@@ -110,12 +110,14 @@ class HealthMonitorTest {
                   "did not answer within 0.1 s", "check whether its backend hangs"));
       int rounds = good.requested.get();
       await().until(() -> good.requested.get() > rounds + 20);
-      assertThat(hanging.requested).as("one question at a time").hasValue(1);
-      assertThat(log.warnings).as("it never was healthy").isEmpty();
+      assertThat(hanging.requested).as("one probe at a time").hasValue(1);
+      assertThat(log.warnings).as("it was never healthy").isEmpty();
 
       hanging.letGo.countDown();
       await().until(() -> of(monitor, "hanging").healthy());
-      assertThat(hanging.requested.get()).as("asked anew, not the late answer").isGreaterThan(1);
+      assertThat(hanging.requested.get())
+          .as("probed again; the late result is discarded")
+          .isGreaterThan(1);
       assertThat(log.infos).containsExactly("provider hanging is healthy now");
     } finally {
       hanging.letGo.countDown();
@@ -123,12 +125,12 @@ class HealthMonitorTest {
   }
 
   @Test
-  void oneThatIsSlowAtTheStartIsWaitedForWhenNothingElseWillDo() throws Exception {
+  void slowFirstProbeIsAwaitedIfNoOtherProviderSuffices() throws Exception {
     HangingProvider slow = new HangingProvider();
     FakeProvider good = new FakeProvider("good");
     try (HealthMonitor monitor = start(Map.of("hanging", slow, "good", good))) {
       assertThat(monitor.awaitFirstProbes(known -> isHealthy(known, "good")))
-          .as("enough is known")
+          .as("the statuses are sufficient")
           .anySatisfy(one -> assertThat(one.healthy()).isTrue());
       CompletableFuture<List<ProviderStatus>> waiting =
           CompletableFuture.supplyAsync(
@@ -149,7 +151,7 @@ class HealthMonitorTest {
   }
 
   @Test
-  void whatTheMachineNeverHadIsNoWarningAndWhatFellIs() {
+  void onlyALostProviderIsAWarning() {
     FakeProvider never = new FakeProvider("never");
     never.ill("is not installed");
     FakeProvider fell = new FakeProvider("fell");
@@ -169,7 +171,7 @@ class HealthMonitorTest {
   }
 
   @Test
-  void aHundredThatHangDelayNobody() {
+  void hundredHangingProvidersDelayNoOther() {
     HangingProvider hanging = new HangingProvider();
     Map<String, Provider> providers = new TreeMap<>();
     for (int i = 0; i < 100; i++) {
@@ -186,7 +188,7 @@ class HealthMonitorTest {
   }
 
   @Test
-  void oneThatThrowsIsUnhealthyWithTheReason() {
+  void failingProbeMakesTheProviderUnhealthyWithItsReason() {
     FakeProvider liar = new FakeProvider("liar");
     Provider thrower = new ThrowingProvider(new IllegalStateException("no daemon, and no manners"));
     try (HealthMonitor monitor = start(Map.of("other", liar, "thrower", thrower))) {
@@ -198,7 +200,7 @@ class HealthMonitorTest {
   }
 
   @Test
-  void whatItSaidBeforeIsKeptWhileItIsSilent() {
+  void lastInfoIsKeptDuringATimeout() {
     FakeProvider good = new FakeProvider("good");
     try (HealthMonitor monitor = start(Map.of("good", good))) {
       monitor.awaitFirstProbes();
@@ -209,7 +211,7 @@ class HealthMonitorTest {
   }
 
   @Test
-  void closingEndsTheQuestionsAndTheWaiting() {
+  void closeEndsProbesAndWaits() {
     FakeProvider good = new FakeProvider("good");
     HealthMonitor monitor = start(Map.of("good", good));
     monitor.awaitFirstProbes();
@@ -221,7 +223,7 @@ class HealthMonitorTest {
   }
 
   @Test
-  void theRhythmIsNotTheSameForAll() {
+  void probeIntervalIsJittered() {
     RandomGenerator random = RandomGenerator.of("L64X128MixRandom");
     List<Duration> waits =
         Stream.generate(() -> ProbeSchedule.DEFAULT.nextDelay(random)).limit(1000).toList();
@@ -232,7 +234,7 @@ class HealthMonitorTest {
         .anySatisfy(wait -> assertThat(wait).isGreaterThan(Duration.ofMillis(32_400)));
   }
 
-  /** A provider whose health check breaks the contract. */
+  /** A provider whose health check violates the contract. */
   private record ThrowingProvider(RuntimeException failure) implements Provider {
     @Override
     public ProviderInfo info() {

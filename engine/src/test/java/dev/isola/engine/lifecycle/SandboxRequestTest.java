@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class SandboxRequestTest {
   @Test
-  void repeatedCreateIsWaitedForUntilTheStartupHasHadItsTime() {
+  void createTimeoutIncludesTheStartupTimeout() {
     SandboxSpec spec =
         SandboxSpec.builder(new SandboxId("box")).startupTimeout(Duration.ofSeconds(20)).build();
     SandboxRequest request = SandboxRequest.of(CreateRequest.of(spec, "test"));

@@ -4,7 +4,7 @@ import dev.isola.spi.error.ErrorCode;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Writes down what it is told, without the times. */
+/** Keeps all calls, without durations. */
 final class FakeMetricsRecorder implements MetricsRecorder {
   final List<String> told = new CopyOnWriteArrayList<>();
 

@@ -39,7 +39,7 @@ class ProviderRegistryTest {
   private final FakeLog log = new FakeLog();
   private final FakeClock clock = new FakeClock();
 
-  /** A factory that cannot make anything. */
+  /** A factory that cannot create a provider. */
   private record BrokenFactory(String name, Error error) implements ProviderFactory {
     @Override
     public Provider create(ProviderConfig config, ProviderContext context) {
@@ -47,7 +47,7 @@ class ProviderRegistryTest {
     }
   }
 
-  /** A factory that cannot even say its name. */
+  /** A factory that cannot return its name. */
   private static final class NamelessFactory implements ProviderFactory {
     @Override
     public String name() {
@@ -82,7 +82,7 @@ class ProviderRegistryTest {
   }
 
   @Test
-  void aFactoryThatThrowsTakesNobodyDown() {
+  void failingFactoryDoesNotAffectOthers() {
     FakeProvider good = new FakeProvider("good");
     try (ProviderRegistry registry =
         open(
@@ -106,7 +106,7 @@ class ProviderRegistryTest {
   }
 
   @Test
-  void aServiceLineThatNamesNothingTakesNobodyDown() {
+  void invalidServiceEntryDoesNotAffectOthers() {
     FakeProvider good = new FakeProvider("good");
     Iterable<ProviderFactory> loader =
         () ->
@@ -138,7 +138,7 @@ class ProviderRegistryTest {
   }
 
   @Test
-  void findsWhatIsOnTheClassPath() {
+  void findsProvidersOnTheClassPath() {
     try (ProviderRegistry registry =
         ProviderRegistry.open(
             Map.of(),
@@ -151,7 +151,7 @@ class ProviderRegistryTest {
   }
 
   @Test
-  void handsSettingsOnAndLeavesOutWhatIsTurnedOff() throws Exception {
+  void passesSettingsAndSkipsDisabledProviders() throws Exception {
     FakeProvider good = new FakeProvider("good");
     Map<String, ProviderSettings> settings =
         settings("providers: {good: {socket: /run/x, retries: 007}, test: {enabled: false}}");
@@ -165,7 +165,7 @@ class ProviderRegistryTest {
   }
 
   @Test
-  void makesInstancesOfATypeWithSettingsFoldersAndIdsOfTheirOwn() throws Exception {
+  void createsInstancesWithSeparateSettingsFoldersAndIds() throws Exception {
     Map<String, ProviderSettings> settings =
         settings(
             "providers: {good: {socket: /a}, east: {type: good, socket: /b, region: eu},"
@@ -216,7 +216,7 @@ class ProviderRegistryTest {
   }
 
   @Test
-  void namesTheNearMiss() {
+  void unknownNameSuggestsASimilarOne() {
     try (ProviderRegistry registry = open(Map.of(), List.of(new FakeProvider("bubblewrap")))) {
       assertThatThrownBy(() -> registry.get("bublewrap"))
           .isInstanceOf(NotFound.class)

@@ -24,8 +24,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every combination of mode, type, floor, required isolation and allow_process, with every
- * combination of which providers are healthy: what must hold always, holds.
+ * Checks the invariants of selection for every combination of mode, workload, floor, required
+ * isolation and allow_process, with every combination of healthy providers.
  */
 class SelectionTableTest {
   private static final List<String> NAMES =
@@ -100,10 +100,10 @@ class SelectionTableTest {
   }
 
   @Test
-  void whatMustHoldAlwaysHolds() {
+  void invariantsHoldForEveryCombination() {
     List<List<String>> answers = rows().map(SelectionTableTest::check).toList();
     assertThat(answers.size()).isEqualTo(2 * 2 * 4 * 2 * 4 * 512);
-    assertThat(Set.copyOf(answers)).as("the table is not all the same").hasSizeGreaterThan(200);
+    assertThat(Set.copyOf(answers)).as("the results differ").hasSizeGreaterThan(200);
   }
 
   private static List<String> check(Row row) {
@@ -141,7 +141,7 @@ class SelectionTableTest {
     return names;
   }
 
-  /** Written out, so that it is not the code that is tested. */
+  /** Written out, independently of the code under test. */
   private static List<String> expectedOrder(Row row, List<String> names) {
     List<String> request =
         row.type() == Workload.MCP_SERVER
